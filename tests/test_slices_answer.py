@@ -145,6 +145,13 @@ def test_tables_of_one_table(table: str) -> None:
     ]
 
 
+def test_no_slice_is_called_as_a_column_of_the_answer() -> None:
+    whole = answered("slices", BODY | {"operating_points": POINTS, "intervals": INTERVALS})
+    own = [set(whole[table]) - set(BODY["slices"]) for table in ("slices", "operating_points")]
+    for name in sorted(set().union(*own)):
+        assert refusals("slices", BODY | {"slices": {name: COUNTRY}}) == [(f"/slices/{name}", "duplicate")]
+
+
 def test_slices_may_be_called_as_columns_of_other_tables() -> None:
     names = {"name": [1, 2], "method": [True, None], "index": ["a", "b"], "curve": [None, None]}
     body = {"scores": [1, 2] * 2, "labels": [1, 0, 0, 1], "slices": {key: [*two, *two] for key, two in names.items()}}

@@ -129,10 +129,10 @@ class Evidence:
 
     def p_value(self, metric: Metric, *, wanted: bool) -> float | None:
         """The two-sided p-value of no difference; for metrics other than roc, only if `wanted`."""
-        if self._pair is None or not metric.has_interval or not all(each.is_enough for each in self._subjects):
+        if self._pair is None or not (wanted or metric.name == "roc"):
             return None
         values = self._pair.values(metric)
-        if values is None or not (wanted or metric.name == "roc"):
+        if values is None or not all(each.is_enough for each in self._subjects):
             return None
         if metric not in self._p_values:
             self._p_values[metric] = self._pair.p_value(metric, values, self._differences.get(metric))

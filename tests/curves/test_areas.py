@@ -101,6 +101,11 @@ def test_pairs_that_are_more_than_a_double_counts_are_rounded_once() -> None:
     assert areas(rows).roc == reference.correctly_rounded(reference.roc_area(rows.table()))
 
 
+@pytest.mark.parametrize(("tp", "fp"), [(6442975819643081, 7146305455040846), (7263898586714161, 5389184034334650)])
+def test_average_precision_of_more_examples_than_a_double_counts_is_rounded_once(tp: int, fp: int) -> None:
+    assert areas(Rows([tp], [fp], tp, fp)).average_precision == float(Fraction(tp, tp + fp))
+
+
 def test_an_area_halfway_between_two_doubles_is_rounded_to_even() -> None:
     # The products leave integers whose sum is above 2^53; rounding that sum would decide the tie.
     third, half = 3002399751580330, 2**53 - 3

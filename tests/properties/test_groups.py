@@ -208,6 +208,8 @@ def test_sums_of_weights_and_of_their_squares_have_the_intervals_of_the_weights(
         ([0, 0.3, 1e20], [1e20, 0.3, 0]),
         ([1, 2.0**53 - 1, 1, 1, 0], [0, 1, 2.0**53, 2.0**53 - 1, 2]),
         ([0, 0.3, 1e20][::-1], [1e20, 0.3, 0][::-1]),
+        ([2.0**53 - 1, 2.0**53], [1, 1]),
+        ([1, 1, 1e20, 1e20], [2.0**53 - 1, 1e20, 1e20, 1]),  # the lower bound is 1e-20
     ],
 )
 def test_bounds_hold_where_sums_lose_small_groups(positives: list[float], negatives: list[float]) -> None:
