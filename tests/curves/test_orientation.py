@@ -55,7 +55,7 @@ def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_row_next_to_the_origin_is_on_neither_side_of_a_line_by_rounding() -> None:
-    """Its counts are so small that pairs of doubles lose them from the products; rows 2 and 3 are on one line with 0."""
+    """Its counts are so small that pairs of doubles lose them from the products; rows 2 and 3 are in line with 0."""
     for tp, fp, expected in ((3e-39, 3e-38, 1), (3e-39, 0.0, -1), (0.0, 3e-38, 1)):
         rows = np.array([tp, 56733109235985.0, 85366888801476.0]), np.array([fp, 397131764651895.0, 597568221610332.0])
         table = table_of(*rows)
