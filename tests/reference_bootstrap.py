@@ -13,6 +13,7 @@ from functools import cache
 import mpmath
 
 from tests import reference, reference_pr
+from tests.reference_pr import AREAS
 
 Example = tuple[int, float]
 """The table's row at which an example is first called positive, and its weight."""
@@ -33,11 +34,7 @@ def table(positives: Sequence[Example], negatives: Sequence[Example]) -> referen
 def areas(positives: Sequence[Example], negatives: Sequence[Example]) -> dict[str, float]:
     """The areas of a sample of these examples."""
     sample = table(positives, negatives)
-    return {
-        "roc": float(reference.roc_area(sample)),
-        "pr": float(reference_pr.pr_area(sample)),
-        "average_precision": float(reference_pr.average_precision(sample)),
-    }
+    return {name: float(AREAS[name](sample)) for name in ("roc", "pr", "average_precision")}
 
 
 def without_each(

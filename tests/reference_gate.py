@@ -6,16 +6,17 @@ negative. A bootstrapped interval has no numbers here, only the name of its meth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import mpmath
 
-from tests import reference_partial, reference_pr
-from tests.reference import Row, Table, correctly_rounded, roc_area, roc_hull_area
+from tests import reference_partial
+from tests.reference import Row, Table, correctly_rounded
 from tests.reference_operating_points import value_at
+from tests.reference_pr import AREAS, HULL_AREAS
 from tests.reference_tradeoff import INDICES
 from tests.reference_tradeoff import value as index_of
 from tests.strategies import Data, Rows
@@ -24,16 +25,7 @@ Evaluation = Data | Rows
 Exact = Fraction | mpmath.mpf
 Rule = Mapping[str, Any]
 
-AREAS: dict[str, Callable[[Table], Exact]] = {
-    "roc": roc_area,
-    "roc_hull": roc_hull_area,
-    "pr": reference_pr.pr_area,
-    "pr_trapezoid": reference_pr.pr_trapezoid,
-    "pr_achievable": reference_pr.pr_achievable_area,
-    "average_precision": reference_pr.average_precision,
-}
 PARTIAL = "partial"
-HULL_AREAS = ("roc_hull", "pr_achievable")
 LONGEST_TRAPEZOID = 10**7
 SLACK = Fraction(1, 2**52)
 """The tolerance for a drop, because two values and then their difference are rounded."""

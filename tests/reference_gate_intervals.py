@@ -18,8 +18,6 @@ from tests import reference_score as score
 from tests import reference_spread as spread
 from tests.reference import Row, with_ends
 from tests.reference_gate import (
-    AREAS,
-    HULL_AREAS,
     PARTIAL,
     Evaluation,
     Exact,
@@ -31,6 +29,7 @@ from tests.reference_gate import (
     value,
 )
 from tests.reference_inference import Placements, placements
+from tests.reference_pr import AREAS, HULL_AREAS
 from tests.strategies import Data, Rows
 
 BOOTSTRAPS = ("bootstrap", "bca")

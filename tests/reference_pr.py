@@ -1,4 +1,4 @@
-"""The precision-recall views of the reference table: D&G's interpolation and the areas under it, exactly.
+"""The precision-recall views of the reference table: D&G's interpolation and the areas under it, exactly; every area.
 
 Rational values are fractions; the two areas with logarithms are mpmath numbers good to 60 digits.
 Nothing here may import the service.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import mpmath
 
-from tests.reference import Row, Table, correctly_rounded, hull_table
+from tests.reference import Row, Table, correctly_rounded, hull_table, roc_area, roc_hull_area
 
 DIGITS = 60
 
@@ -184,3 +184,17 @@ def relative_error(value: float, exact: mpmath.mpf) -> mpmath.mpf:
     """|value - exact| / exact."""
     with mpmath.workdps(DIGITS):
         return abs(mpmath.mpf(value) - exact) / exact
+
+
+AREAS: dict[str, Callable[[Table], Fraction | mpmath.mpf]] = {
+    "roc": roc_area,
+    "roc_hull": roc_hull_area,
+    "pr": pr_area,
+    "pr_trapezoid": pr_trapezoid,
+    "pr_achievable": pr_achievable_area,
+    "average_precision": average_precision,
+}
+"""{area: the function that computes it}; a fraction if the area is rational."""
+
+HULL_AREAS = ("roc_hull", "pr_achievable")
+"""The areas that rows have even if they are not a sweep."""

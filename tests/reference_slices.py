@@ -11,7 +11,7 @@ from service.curves.area_columns import SHARED_AREAS
 from service.curves.areas import areas
 from service.curves.confusion import ConfusionTable
 from service.curves.hull import RocHull
-from tests import reference, reference_pr
+from tests.reference_pr import AREAS
 from tests.strategies import Data
 
 
@@ -39,8 +39,4 @@ def single(data: Data) -> dict[str, Any]:
 def exact(data: Data) -> dict[str, Fraction]:
     """The rational areas of one slice."""
     table = replace(data).table()
-    return {
-        "roc": reference.roc_area(table),
-        "roc_hull": reference.roc_hull_area(table),
-        "average_precision": reference_pr.average_precision(table),
-    }
+    return {name: AREAS[name](table) for name in ("roc", "roc_hull", "average_precision")}

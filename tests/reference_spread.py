@@ -15,7 +15,8 @@ import mpmath
 from tests import reference_inference as inference
 from tests import reference_partial
 from tests.reference import Row, with_ends
-from tests.reference_gate import AREAS, PARTIAL, Evaluation, Rule, examples
+from tests.reference_gate import PARTIAL, Evaluation, Rule, examples
+from tests.reference_pr import AREAS
 from tests.strategies import Data
 
 STEP = Fraction(1, 10**18)

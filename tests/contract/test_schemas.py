@@ -10,6 +10,8 @@ import pytest
 from marshmallow import RAISE, Schema, fields
 
 from service.answer import REQUEST_MEDIA_TYPES, response_media_types
+from service.curves.indices import INDICES
+from service.inference.rules import METRIC_NAMES
 from service.operations import OPERATIONS
 from service.wire.media_types import PNG
 from service.wire.requests import fields as own
@@ -269,6 +271,11 @@ class TestParameters:
 def test_media_types_are_those_that_can_be_read_and_written(operation: str) -> None:
     assert tuple(EVALUATIONS[operation].request_content) == REQUEST_MEDIA_TYPES
     assert tuple(EVALUATIONS[operation].responses["200"]["content"]) == response_media_types(operation)
+
+
+def test_metrics_of_rules_are_listed_where_gates_are_described() -> None:
+    described = re.findall(r"`(\w+)`", EVALUATIONS["gates"].tree["description"])
+    assert set(METRIC_NAMES) - set(INDICES) <= set(described)  # an index is only called one
 
 
 def test_every_operation_that_evaluates_is_documented() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from fractions import Fraction
 
 import mpmath
@@ -19,10 +20,14 @@ from tests.strategies import Rows
 
 
 def areas(rows: Rows) -> Areas:
-    """The six areas."""
+    """Every area."""
     found = evaluate_curves(rows.counts()).auc
     assert found is not None
     return found
+
+
+def test_every_area_has_a_reference_with_which_the_properties_compare_it() -> None:
+    assert list(reference_pr.AREAS) == [field.name for field in fields(Areas)]
 
 
 def test_by_hand() -> None:

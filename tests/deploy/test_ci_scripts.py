@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from pyarrow import csv
 
+from service.cli.files import SUFFIXES
 from tests.cli.comparing import sample
 from tests.cli.gate.gate_server import KEY, guarded
 from tests.cli.gate.gating import ALL, FAILING, STATUSES, TEN
@@ -97,6 +98,17 @@ def test_a_json_body_carries_its_options_and_keeps_its_digits(
     (place / "both.json").write_text(json.dumps(document, indent=1))
     ran = script(place, root, "drop.json", "both.json", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
     assert (ran.status, ran.complaints) == (0, "")
+
+
+@SCRIPTS
+def test_a_script_reads_the_files_that_the_command_reads(script: Any, place: Path, root: Path) -> None:
+    """All but .tsv, which the command reads with an option of its own."""
+    (place / "gate.txt").write_text("")
+    ran = script(place, root, "passing.json", "gate.txt", ROCPR_SERVER="http://127.0.0.1:9")
+    named = re.findall(r"\.(\w+)", ran.complaints.partition("does not end in")[2])
+    assert set(named) == set(SUFFIXES) - {"tsv"}, (
+        "deploy/ci/gate.sh and gate.mjs have the suffixes of service/cli/files.py"
+    )
 
 
 @SCRIPTS

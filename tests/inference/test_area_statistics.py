@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from service.curves.positive_steps import LARGEST_IN_SERIES
 from service.inference import area_statistics
 from service.inference.area_statistics import AREA_STATISTICS, row_by_row
-from tests import reference, reference_pr
+from tests.reference_pr import AREAS
 from tests.strategies import Rows, examples
 
 FAR_APART = st.one_of(st.just(0.0), st.integers(0, 9).map(float), st.floats(1e-3, 1e9))
@@ -28,11 +28,7 @@ def cumulated(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
 
 def exact(tp: np.ndarray, fp: np.ndarray) -> dict[str, float]:
     table = Rows(tp.tolist(), fp.tolist(), tp[-1], fp[-1]).table()
-    return {
-        "roc": float(reference.roc_area(table)),
-        "pr": float(reference_pr.pr_area(table)),
-        "average_precision": float(reference_pr.average_precision(table)),
-    }
+    return {name: float(AREAS[name](table)) for name in AREA_STATISTICS}
 
 
 @examples(300)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from service.curves.bounds import Enclosure, bounded_areas
 from service.curves.grouped import GroupColumns, Grouped
-from tests import reference, reference_pr
+from tests import reference_pr
 from tests.asking import answered, ask
 from tests.reference_bounds import DIGITS, Group, bounds, least_average_precision
+from tests.reference_pr import AREAS
 from tests.strategies import Data, examples, samples, tied_scores
 
 ALL = {
@@ -113,16 +114,6 @@ def columns_of(groups: list[Group]) -> GroupColumns:
     width = np.array([0.0 if group.exact else 0.5 for group in groups])
     masses = [[float(group.total(of=of)) for group in groups] for of in (True, False)]
     return GroupColumns(place, place + width, np.array(masses[0]), np.array(masses[1]))
-
-
-AREAS = {
-    "roc": reference.roc_area,
-    "roc_hull": reference.roc_hull_area,
-    "pr": reference_pr.pr_area,
-    "pr_achievable": reference_pr.pr_achievable_area,
-    "average_precision": reference_pr.average_precision,
-    "pr_trapezoid": reference_pr.pr_trapezoid,
-}
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from fractions import Fraction
 
 import numpy as np
@@ -151,7 +152,6 @@ def test_areas_in_their_order(data: Data) -> None:
     """Every area is in [0, 1], and a hull's area is at least its curve's."""
     areas = evaluate_curves(data.sample()).auc
     assert areas is not None
-    values = [areas.roc, areas.roc_hull, areas.pr, areas.pr_trapezoid, areas.pr_achievable, areas.average_precision]
-    assert all(value is not None and math.isfinite(value) and 0 <= value <= 1 for value in values)
+    assert all(value is not None and math.isfinite(value) and 0 <= value <= 1 for value in asdict(areas).values())
     assert areas.roc <= areas.roc_hull
     assert areas.pr <= areas.pr_achievable * (1 + 1e-12)

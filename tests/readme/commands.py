@@ -25,7 +25,10 @@ NOT_RUN = {
     "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
     "sh deploy/setup.sh dev\nsh deploy/spark.sh\n.venv/bin/python -m tests.scale": "tests/scale runs it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
-    ".venv/bin/python -m pytest tests/contract tests/readme tests/cli tests/test_*.py": "so this test is run",
+    (
+        ".venv/bin/python -m pytest tests/contract tests/readme tests/cli tests/test_*.py \\\n"
+        "  tests/curves/test_areas.py tests/wire/formats/test_signatures.py tests/deploy/test_ci_scripts.py"
+    ): "so this test is run",
     ".venv/bin/python -m tests.contract.write 2>/dev/null": "tests/contract runs it and compares",
     ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.readme.write": "it changes the checkout; its tests compare",

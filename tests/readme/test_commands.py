@@ -25,6 +25,8 @@ LOGARITHMS = frozenset({"pr", "pr_achievable", "area"})
 RANDOM = re.compile(r"(?<=rocpr_)[A-Za-z0-9_-]{43}$|(?<= )[0-9a-f]{64}$", re.MULTILINE)
 """A new API key and its hash, which are shown as three dots."""
 
+WRITE = "run python -m tests.readme.write, and read what it changed"
+
 LAST_BITS = 1e-12
 """How much these may differ."""
 
@@ -33,7 +35,7 @@ def assert_same(actual: object, shown: object, off: float = 0.0) -> None:
     """Whether two JSON values are the same: the order of keys, integers and doubles, doubles to the last bit."""
     assert type(actual) is type(shown)
     if isinstance(shown, dict):
-        assert list(actual) == list(shown)
+        assert list(actual) == list(shown), WRITE
         for key in shown:
             assert_same(actual[key], shown[key], LAST_BITS if key in LOGARITHMS else off)
     elif isinstance(shown, list):
@@ -58,7 +60,7 @@ def check(example: Example, printed: str) -> None:
     if example.language == "json":
         assert_same(json.loads(printed), json.loads(example.output))
     else:
-        assert RANDOM.sub("...", printed) == example.output
+        assert RANDOM.sub("...", printed) == example.output, WRITE
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
