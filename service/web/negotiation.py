@@ -5,6 +5,7 @@ codings. Only the beginning of a long header is read: parsing a list takes 7 µs
 thousands.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -15,8 +16,13 @@ from service.wire.formats.codings import IDENTITY
 from service.wire.media_types import GENERAL
 from service.wire.problems import Problem
 
-MULTIPART = "multipart/form-data"
-"""The type of forms with files, as from curl -F and files= of Python's requests."""
+_ADVICE = {
+    "multipart/form-data": " Send a file as the body itself, as curl --data-binary and data= of Python's requests do.",
+    "text/tab-separated-values": " Send tabs as text/csv, with delimiter=tab in the query.",
+    "application/gzip": " Send what is compressed with its own Content-Type, and Content-Encoding: gzip.",
+    "application/zstd": " Send what is compressed with its own Content-Type, and Content-Encoding: zstd.",
+}
+"""{type that tools send, but nobody reads: what to send}; curl -F and files= of Python's requests send the first."""
 
 CHARSETS = frozenset({"utf-8", "us-ascii"})
 """The charsets that a body may declare; both are read as UTF-8."""
@@ -26,6 +32,9 @@ VARY = "Accept, Accept-Encoding"
 
 MOST_MEMBERS, LONGEST = 32, 2_000
 """The members of a list, and characters of a header, that are read; a browser sends about ten, and 150."""
+
+_QUALITY = re.compile(r"(;[ \t]*q=)(\d?)\.(\d*)", re.IGNORECASE)
+"""A quality with a point. RFC 9110 allows `1.`, and older versions of Java send `*/*; q=.2` by default."""
 
 _SYNONYMS = {"x-gzip": "gzip"}
 """Old names of codings (RFC 9110, 8.4.1.3)."""
@@ -41,6 +50,11 @@ def first_members(header: str) -> str:
     return ",".join(header.split(",", MOST_MEMBERS)[:MOST_MEMBERS])
 
 
+def _with_digits(header: str) -> str:
+    """Put a digit on either side of the point of each quality, because werkzeug ignores what has none."""
+    return _QUALITY.sub(lambda match: f"{match[1]}{match[2] or 0}.{match[3] or 0}", header)
+
+
 def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     """Read the body's media type from Content-Type, without its parameters; it may be one of GENERAL.
 
@@ -51,9 +65,7 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     media_type = media_type.lower()
     if media_type not in supported and media_type not in GENERAL:
         detail = f"{media_type[:60]!r} is not a supported Content-Type; send {' or '.join(supported)}."
-        if media_type == MULTIPART:
-            detail += " Send a file as the body itself, as curl --data-binary and data= of Python's requests do."
-        raise Problem("unsupported_media_type", detail)
+        raise Problem("unsupported_media_type", detail + _ADVICE.get(media_type, ""))
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
     if parameters.get("header", "present").lower() == "absent":
@@ -88,7 +100,7 @@ def response_media_type(
     first MOST_MEMBERS. Raises Problem not_acceptable if no supported type is left; its text covers types that are
     unsupported only here.
     """
-    header = first_members(headers.get("Accept", ""))
+    header = first_members(_with_digits(headers.get("Accept", "")))
     if not header.strip():
         return supported[0]
     ranges = parse_accept_header(header, MIMEAccept)
@@ -110,7 +122,7 @@ def response_coding(headers: Headers, supported: Sequence[str]) -> str:
     """
     if "Accept-Encoding" not in headers:
         return IDENTITY
-    accepted = parse_accept_header(first_members(headers["Accept-Encoding"]), Accept)
+    accepted = parse_accept_header(first_members(_with_digits(headers["Accept-Encoding"])), Accept)
     qualities = {_SYNONYMS.get(name.lower(), name.lower()): quality for name, quality in reversed(list(accepted))}
     anything_else = qualities.get("*", 0)
     best = max((*supported, IDENTITY), key=lambda coding: qualities.get(coding, anything_else))

@@ -89,6 +89,21 @@ def test_any_other_content_coding_is_415(header: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("media_type", "advice"),
+    [
+        ("multipart/form-data; boundary=x", "Send a file as the body itself"),
+        ("text/tab-separated-values", "delimiter=tab"),
+        ("application/gzip", "Content-Encoding: gzip"),
+        ("application/zstd", "Content-Encoding: zstd"),
+    ],
+)
+def test_common_types_that_are_unsupported_get_advice(media_type: str, advice: str) -> None:
+    with pytest.raises(Problem) as caught:
+        request_media_type(Headers({"Content-Type": media_type}), SUPPORTED)
+    assert advice in caught.value.detail
+
+
+@pytest.mark.parametrize(
     ("header", "expected"),
     [
         (None, "identity"),
@@ -116,6 +131,7 @@ def test_any_other_content_coding_is_415(header: str) -> None:
         ("gzip;q=0, *;q=0.1, identity;q=0.5", "identity"),
         ("identity;q=0, *", "zstd"),
         ("identity;q=0, gzip;q=0.1", "gzip"),
+        ("identity;q=0., gzip;q=.1", "gzip"),
         ("br", "identity"),
         ("nonsense;;, gzip;q=x", "identity"),
         (",", "identity"),
@@ -152,6 +168,9 @@ def test_the_best_acceptable_coding_is_chosen(header: str | None, expected: str)
         ("image/png, text/csv;q=0.3", "text/csv"),
         ("text/csv;q=0.3;level=1", "text/csv"),
         ("nonsense, text/csv", "text/csv"),
+        ("text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", "application/json"),  # HttpURLConnection of Java 8
+        ("application/json;q=.2, text/csv;Q=.3", "text/csv"),
+        ("application/json;q=0., text/csv;q=1.", "text/csv"),
     ],
 )
 def test_the_best_acceptable_type_is_chosen(header: str | None, expected: str) -> None:
