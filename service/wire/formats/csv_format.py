@@ -204,6 +204,8 @@ def _header(body: bytes, dialect: Dialect) -> list[str]:
         raise Problem("malformed_body", f"The header is not CSV: {error}.") from None
     if not header:
         raise Problem("malformed_body", "The body has no header row.")
+    if any("\0" in name for name in header):  # pyarrow would skip rows below it, too
+        raise Problem("malformed_body", "The header has a NUL character; CSV is text.")
     if len(header) > MOST_COLUMNS or (len(body) > LONGEST_HEADER and not lines.read(1)):
         raise too_many_columns()
     return header

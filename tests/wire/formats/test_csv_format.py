@@ -30,6 +30,7 @@ def column(*cells):
         b'"x\ny",a,b\n"1,\n""",1,2\n"""",3,4\n',
         b"other,b,other,a\n,2,,1\n,4,,3\n",
         b"a,b\n\n1,2\n\n3,4\n\n",
+        b"a,b,c\n1,2,\0\n3,4,\0\n",
     ],
 )
 def test_reads_columns_by_name(body):
@@ -51,6 +52,8 @@ def test_reads_columns_by_name(body):
         b'a,b\n1,"2"" \n',
         b"a,b\n\xff,2\n",
         b"\xff,b\n1,2\n",
+        b"a,b,\0\n1,2,3\n3,4,5\n",
+        b"a,b,c\0d\n1,2,3\n3,4,5\n5,6,7\n",
     ],
 )
 def test_refuses_what_is_not_a_table(body):
