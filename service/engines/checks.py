@@ -42,7 +42,7 @@ def checked_kinds(engine: Engine, columns: RowColumns) -> dict[str, Kind]:
             known = ", ".join(there)
             raise ColumnRefused("missing", f"There is no column {column!r}; the columns are {known}.", name)
         if there[column].name == "repeated":
-            detail = "Two columns of a file have this name; upper and lower case are the same here."
+            detail = "Two columns of a file have this name; case, and blanks around it, make no difference here."
             raise ColumnRefused("duplicate", detail, column)
     kinds = {name: there[column] for name, column in names.items()}
     if kinds["labels"].name not in {"number", "integer", "boolean", "text"}:

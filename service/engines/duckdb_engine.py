@@ -127,7 +127,7 @@ class DuckDB:
         kinds = {name: kind_of_duckdb(of_type) for name, of_type in types.items()}
         if any(_RENAMED.fullmatch(name) for name in kinds):
             with _explained():
-                kinds |= dict.fromkeys(self._repeated(), Kind("repeated"))
+                kinds |= dict.fromkeys(self._renamed(), Kind("repeated"))
         return kinds
 
     def rows(self, text: str, step: str) -> NamedArrays:
@@ -222,14 +222,17 @@ class DuckDB:
                 changed, rows = (int(counted[key][0]) for key in ("changed", "rows"))
                 refuse_rounded(changed, rows, name, (of_type, whole))
 
-    def _repeated(self) -> set[str]:
-        """Names that DuckDB takes for the name of another column of the same file, because it ignores their case."""
+    def _renamed(self) -> set[str]:
+        """Names of columns that DuckDB calls otherwise in some file, and what it calls them.
+
+        It ignores case and, in CSV files, blanks around a name; what then looks like an earlier name gets a number.
+        """
         found: set[str] = set()
-        for names in self._files.headers(self._connection):
-            firsts: dict[str, str] = {}
-            for name in names:
-                if firsts.setdefault(name.lower(), name) != name or names.count(name) > 1:
-                    found.add(name)
+        for names, file in self._files.headers(self._connection, self.table):
+            described = self._connection.execute(f"DESCRIBE SELECT * FROM {file}").fetchall()  # noqa: S608  # quoted
+            for name, (called, *_) in zip(names, described, strict=False):  # those of directories come last
+                if called.strip().lower() != name.strip().lower():
+                    found |= {name, name.strip(), called}
         return found
 
     def _tell(self, step: str) -> None:

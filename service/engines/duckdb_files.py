@@ -126,21 +126,24 @@ class Files:
             changed = f"CAST({cast} AS DOUBLE) IS DISTINCT FROM CAST(CAST({cell} AS VARCHAR) AS DOUBLE)"
         return f"SELECT COUNT(CASE WHEN {changed} THEN 1 END) AS changed, COUNT(*) AS rows FROM {self.reader()}"  # noqa: S608  # quoted
 
-    def headers(self, connection: "DuckDBPyConnection") -> Iterator[list[str]]:
-        """The names of the columns of each file, as they are written there."""
+    def headers(self, connection: "DuckDBPyConnection", table: str) -> Iterator[tuple[list[str], str]]:
+        """The names of the columns of each file, as they are written there, and the SQL that reads the file.
+
+        Those that pyarrow reads are one table, which has this name.
+        """
         if self.through_pyarrow:
-            yield self.dataset().schema.names
+            yield self.dataset().schema.names, table
             return
         from pyarrow import parquet  # noqa: PLC0415  # only some files need it
 
         for name in self.names:
             for (file,) in connection.execute("SELECT file FROM glob(?)", [name]).fetchall():
+                alone = replace(self, names=[file])
                 if self.found_kind == "parquet":
-                    yield parquet.read_schema(file).names
+                    yield parquet.read_schema(file).names, alone.reader()
                     continue
-                alone = replace(self, names=[file]).reader(header=False)
-                first = connection.execute(f"SELECT * FROM {alone} LIMIT 1").fetchone()  # noqa: S608  # quoted
-                yield [cell or "" for cell in first or ()]
+                first = connection.execute(f"SELECT * FROM {alone.reader(header=False)} LIMIT 1").fetchone()  # noqa: S608  # quoted
+                yield [cell or "" for cell in first or ()], alone.reader()
 
     def dataset(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         """Open them by pyarrow. Raises EngineFailed."""

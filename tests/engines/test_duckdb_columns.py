@@ -56,17 +56,43 @@ def write_repeated(path: Path, kind: str, names: list[str]) -> None:
         ("parquet", [["p", "P", "y"], ["P", "p", "y"]]),
         ("csv", [["p", "p", "y"]]),
         ("csv", [["p", "P", "y"], ["P", "p", "y"]]),
+        ("csv", [["p ", "p", "y"]]),
         ("arrow", [["P", "p", "y"]]),
     ],
 )
 def test_a_name_that_two_columns_have_is_refused(kind: str, headers: list[list[str]], tmp_path: Path) -> None:
-    """DuckDB would take the first of them, and ignores upper and lower case."""
+    """DuckDB would take the first of them, and ignores upper and lower case, and blanks around names in CSV."""
     for number, names in enumerate(headers):
         write_repeated(tmp_path / f"{number}.{kind}", kind, names)
     files = Files([str(tmp_path / f"*.{kind}") if kind != "arrow" else str(tmp_path / "0.arrow")], numbers=["p"])
     with DuckDB(files, spill=tmp_path) as engine, pytest.raises(ColumnRefused) as refused:
         found(engine, RowColumns("p", "y"), read_labels)
     assert (refused.value.code, refused.value.column) == ("duplicate", "p")
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "wanted"),
+    [
+        ("csv", ["", "column0", "y"], "column0"),
+        ("csv", ["P", "p", "p_1"], "p_1"),
+        ("parquet", ["P", "p", "p_1"], "p_1"),
+    ],
+)
+def test_a_name_that_duckdb_gives_to_another_column_is_refused(
+    kind: str, names: list[str], wanted: str, tmp_path: Path
+) -> None:
+    """A column without a name gets column0, and the second p becomes p_1."""
+    path = tmp_path / f"rows.{kind}"
+    columns = [pa.array([0, 1]), pa.array([0.1, 0.9]), pa.array([0.9, 0.1])]
+    order = [2, 1, 0] if names[2] == "y" else [0, 1, 2]
+    table = pa.Table.from_arrays([columns[place] for place in order], names)
+    csv.write_csv(table, path) if kind == "csv" else parquet.write_table(table, path)
+    with (
+        DuckDB(Files([str(path)], numbers=[wanted]), spill=tmp_path) as engine,
+        pytest.raises(ColumnRefused) as refused,
+    ):
+        found(engine, RowColumns(wanted, names[2] if names[2] == "y" else "P"), read_labels)
+    assert (refused.value.code, refused.value.column) == ("duplicate", wanted)
 
 
 def test_other_columns_may_have_the_same_name(tmp_path: Path) -> None:
