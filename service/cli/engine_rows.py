@@ -3,10 +3,12 @@
 Knows how an engine is asked, and how its failures end a command.
 """
 
+import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -152,6 +154,9 @@ class EngineRows:
         from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
         from service.engines.duckdb_files import Files  # noqa: PLC0415
 
+        if _is_stream(self.name):
+            again = "DuckDB reads files more than once; write the rows to a file, or leave --engine out."
+            fail([f"Error: {self.name} is not a file. {again}"])
         numbers = [given.get("scores", "scores"), given.get("weights", "weights")]
         texts = [given.get("labels", "labels"), *_listed(given.get(SLICES))]
         marks = {name: _CHARACTERS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
@@ -217,6 +222,15 @@ _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 
 _READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
 """Options that say how rows are read."""
+
+
+def _is_stream(name: str) -> bool:
+    """Whether this is a pipe, a device or the like."""
+    try:
+        mode = Path(name).stat().st_mode
+    except (OSError, ValueError):  # a glob, perhaps
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:
