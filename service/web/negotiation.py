@@ -16,7 +16,7 @@ from service.wire.formats.codings import IDENTITY
 from service.wire.media_types import GENERAL
 from service.wire.problems import Problem
 
-_ADVICE = {
+_WHAT_TO_SEND = {
     "multipart/form-data": " Send a file as the body itself, as curl --data-binary and data= of Python's requests do.",
     "text/tab-separated-values": " Send tabs as text/csv, with delimiter=tab in the query.",
     "application/gzip": " Send what is compressed with its own Content-Type, and Content-Encoding: gzip.",
@@ -65,7 +65,7 @@ def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
     media_type = media_type.lower()
     if media_type not in supported and media_type not in GENERAL:
         detail = f"{media_type[:60]!r} is not a supported Content-Type; send {' or '.join(supported)}."
-        raise Problem("unsupported_media_type", detail + _ADVICE.get(media_type, ""))
+        raise Problem("unsupported_media_type", detail + _WHAT_TO_SEND.get(media_type, ""))
     if parameters.get("charset", "utf-8").lower() not in CHARSETS:
         raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
     if parameters.get("header", "present").lower() == "absent":
