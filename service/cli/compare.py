@@ -119,7 +119,7 @@ def _of_table(table: InputFile, given: dict[str, str], options: dict[str, str]) 
 
     def evaluations() -> Evaluations:
         body, form = table.content, OPERATIONS["comparisons"].form
-        decoded: Any = DECODERS[table.media_type_of(body)](body, given, form, limits())
+        decoded: Any = DECODERS[table.media_type_of(body)](body, table.taken(given), form, limits())
         found: Evaluations = decoded.document["evaluations"]
         return found
 

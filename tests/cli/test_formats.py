@@ -40,25 +40,6 @@ def test_a_file_is_evaluated_as_its_csv_is(tmp_path: Path, command: list[str], s
     assert found.stdout.replace(str(path), str(CSV)) == expected.stdout
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_tsv_has_tabs_unless_another_separator_is_given(tmp_path: Path, command: list[str]) -> None:
-    path = tmp_path / "table.TSV"
-    for given, mark in (((), "\t"), (("--delimiter", "pipe"), "|")):
-        path.write_text(CSV.read_text().replace(",", mark))
-        found = rocpr(*command, path, *given)
-        assert found.exit_code == 0, found.output
-        assert found.stdout.replace(str(path), str(CSV)) == rocpr(*command, CSV).stdout
-
-
-def test_the_header_of_a_tsv_without_the_columns_is_shown(tmp_path: Path) -> None:
-    path = tmp_path / "table.tsv"
-    path.write_text("outcome\trisk\n1\t0.5\n0\t0.4\n")
-    run = rocpr("curves", path)
-    assert run.exit_code == 2
-    assert "the header, split at tabs, is: 'outcome', 'risk'." in run.stderr
-    assert "risk     number  0.5, 0.4" in run.stderr
-
-
 @pytest.mark.parametrize("suffix", ["arrows", "parquet"])
 def test_files_of_several_formats_are_compared(tmp_path: Path, suffix: str) -> None:
     paths = [written(tmp_path, TEXT, "csv"), written(tmp_path, TEXT, suffix)]
@@ -247,3 +228,39 @@ def test_mistakes_in_a_file_are_explained_without_words_of_http(tmp_path: Path, 
     assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr
     assert not re.search(r"curl|[Bb]ody|parameter|Content-Type", done.stderr)
+
+
+TABS = "p, new\tis spam\ta\n0.9\tyes\tx\n0.8\tno\tx\n0.7\tyes\tx\n0.7\tyes\tx\n0.4\tno\tx\n0.2\tno\tx\n"
+OF_TABS = ["--scores", "p, new", "--labels", "is spam", "--positive-label", "yes"]
+
+
+@pytest.mark.parametrize("engine", [[], ["--engine", "duckdb"]], ids=" ".join)
+@pytest.mark.parametrize("command", [*COMMANDS, ["slices", "--slices", "a"], ["gate", "--init"]], ids=" ".join)
+def test_a_tsv_file_has_tabs(tmp_path: Path, command: list[str], engine: list[str]) -> None:
+    path, other = tmp_path / "table.tsv", tmp_path / "table.csv"
+    for each in (path, other):
+        each.write_text(TABS)
+    run = rocpr(*command, path, *OF_TABS, *engine)
+    expected = rocpr(*command, other, *OF_TABS, *engine, "--delimiter", "tab")
+    assert run.exit_code == 0, run.output
+    assert run.stdout.replace(".tsv", ".csv") == expected.stdout.replace('delimiter = "tab"\n', "")
+    assert rocpr(*command, path, *OF_TABS, *engine, "--delimiter", "semicolon").exit_code == 2
+
+
+def test_tsv_files_are_compared_and_merged(tmp_path: Path) -> None:
+    path, groups = tmp_path / "table.tsv", tmp_path / "groups.tsv"
+    path.write_text(TABS.replace("\tx\n", "\t0.5\n"))
+    groups.write_text("score\tpositives\tnegatives\n0.9\t1\t2\n")
+    run = rocpr("compare", path, "--scores", '["p, new", "a"]', *OF_TABS[2:])
+    assert run.exit_code == 0, run.output
+    run = rocpr("compare", path, f"again={path}", *OF_TABS)
+    assert run.exit_code == 0, run.output
+    run = rocpr("merge", groups, groups)
+    assert run.stdout == '"score","positives","negatives"\n0.9,2,4\n'
+
+
+def test_the_columns_of_a_tsv_file_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "table.tsv"
+    path.write_text(TABS)
+    error = rocpr("curves", path).stderr
+    assert "  is spam  text    yes, no" in error

@@ -134,7 +134,7 @@ class Question:
             return list(self._lines_of_problem(problem))
         if not isinstance(self.scores, InputFile):
             return list(self.scores.problem_lines(problem, self.given))
-        return list(lines_of_file(problem, self.scores, body, self._texts, self.given))
+        return list(lines_of_file(problem, self.scores, body, self.scores.taken(self._texts), self.given))
 
     def _lines_of_problem(self, problem: dict[str, Any]) -> Iterator[str]:
         """Format a problem, file by file."""
