@@ -8,8 +8,10 @@ import io
 import json
 from functools import partial
 
+import pyarrow as pa
 import pytest
 
+from service.wire.media_types import ARROW_STREAM
 from tests import asking
 from tests.asking import read_csv, tables
 
@@ -86,6 +88,11 @@ class TestTables:
         result = ask(body, accept="text/csv", table=name)
         assert list(csv.reader(io.StringIO(result.body.decode()))) == [columns]
         assert json.loads(result.headers["Rocpr-Warnings"]) == answered(body)["warnings"]
+        empty, filled = (
+            pa.ipc.open_stream(ask({"evaluations": [OLD, other]}, accept=ARROW_STREAM, table=name).body).read_all()
+            for other in (NO_SWEEP, NEW)
+        )
+        assert (empty.num_rows, empty.schema) == (0, filled.schema)
 
     @pytest.mark.parametrize("name", ['say "a", b', "π ≥ 3 🐙", "[1]", "null", " ", "'", "\\", "=1+1"])
     def test_any_text_is_a_name_in_every_format(self, name):
