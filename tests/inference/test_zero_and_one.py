@@ -96,13 +96,14 @@ class TestZeroAndOne:
         assert (check.interval.lower, check.interval.upper) == pytest.approx(ends, rel=1e-12)
 
     @pytest.mark.parametrize(
-        ("part", "trials"), [({"over": "fpr", "from": 0.0, "to": 0.5}, 5), ({"over": "tpr", "from": 0.5, "to": 1.0}, 2)]
+        ("part", "trials"),
+        [({"over": "fpr", "from": 0.0, "to": 0.5}, 20), ({"over": "tpr", "from": 0.5, "to": 1.0}, 10)],
     )
     def test_a_mean_height_of_nought_has_the_free_end_of_the_highest_point(
         self, part: dict[str, Any], trials: int
     ) -> None:
         """All negatives come first, so the range ends below a recall, or beside a share of negatives, of 0."""
-        data = Data([7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0], [row > 1 for row in range(7)])
+        data = Data([float(-row) for row in range(30)], [row >= 10 for row in range(30)])
         (check,) = Request(data, None, [{"metric": "partial", **part, "min": 0.0, "confidence": 0.9}]).checks()
         free = 1.6448536269514722**2 / (trials + 1.6448536269514722**2)
         assert (check.value, check.interval.lower) == (0.0, 0.0)
