@@ -195,6 +195,8 @@ def test_integers_of_any_size_in_arrow() -> None:
     table = pa.table({"scores": [1.0, 2.0, 3.0], "labels": [1, 0, 1], "a": pa.array([2**63 - 1, None, -(2**63)])})
     body = written(ARROW_STREAM, table)
     assert answered("slices", body, content_type=ARROW_STREAM, slices="a")["slices"]["a"] == [-(2**63), 2**63 - 1, None]
+    body = written(ARROW_STREAM, table.set_column(2, "a", pa.array([1, 2**63 - 1, 0], pa.uint64())))
+    assert answered("slices", body, content_type=ARROW_STREAM, slices="a")["slices"]["a"] == [0, 1, 2**63 - 1]
     body = written(ARROW_STREAM, table.set_column(2, "a", pa.array([1, 2**63, 0], pa.uint64())))
     assert refusals("slices", body, content_type=ARROW_STREAM, slices="a") == [("/a/1", "not_exact")]
 
