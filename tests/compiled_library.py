@@ -24,6 +24,12 @@ def library_in(directory: Path, *options: str) -> Path:
     return library
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library for the tests of a module."""
+    return library_in(tmp_path_factory.mktemp("library"))
+
+
 def compiler() -> list[str]:
     """The command of the compiler; without one the test is skipped."""
     try:

@@ -14,7 +14,7 @@ from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Metric, Rule
 from tests import reference_gate_intervals
 from tests.reference_gate import Evaluation, metrics
-from tests.strategies import Data, Rows, plain_weights, samples, sweeps, tied_scores
+from tests.strategies import Data, Rows, evaluation_of, plain_weights, samples, sweeps, tied_scores
 
 ANALYTIC = ("auto", "delong", "logit")
 """The methods that compute intervals of areas by formulas."""
@@ -46,18 +46,13 @@ class Request:
     def gate(self) -> Gate:
         """The service's answer."""
         rules = tuple(Rule.read(rule) for rule in self.rules)
-        baseline = None if self.baseline is None else made(self.baseline)
+        baseline = None if self.baseline is None else evaluation_of(self.baseline)
         return evaluate_gate(
-            made(self.current), baseline, GateOptions(rules, paired=self.paired, intervals=self.intervals)
+            evaluation_of(self.current), baseline, GateOptions(rules, paired=self.paired, intervals=self.intervals)
         )
 
     def checks(self) -> tuple[Check, ...]:
         return self.gate().checks
-
-
-def made(evaluation: Evaluation) -> Any:
-    """The service's sample or counts."""
-    return evaluation.sample() if isinstance(evaluation, Data) else evaluation.counts()
 
 
 def metric_of(rule: dict[str, Any]) -> Metric:

@@ -13,6 +13,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.sample import Sample
 from tests import reference
@@ -87,6 +88,16 @@ class Rows:
     def table(self) -> reference.Table:
         """The reference's table."""
         return reference.table_of_counts(self.tp, self.fp, self.positives, self.negatives, self.thresholds)
+
+
+def evaluation_of(source: Data | Rows) -> Sample | Counts:
+    """The service's sample or counts."""
+    return source.sample() if isinstance(source, Data) else source.counts()
+
+
+def confusion_of(source: Data | Rows) -> ConfusionTable:
+    """The service's table."""
+    return ConfusionTable.of(evaluation_of(source))
 
 
 def neighbours(score: float) -> list[float]:

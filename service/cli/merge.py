@@ -24,7 +24,8 @@ from service.cli.layout import terminal_safe
 from service.cli.plots import NEW_FILE, new_file
 from service.curves.errors import CurvesError
 from service.curves.exact import FloatArray, are_integers
-from service.curves.grouped import GROUP_COLUMN_NAMES, GroupColumns, joined_groups, unite
+from service.curves.given_groups import GROUP_COLUMN_NAMES, GroupColumns, joined_groups
+from service.curves.grouped import unite
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document

@@ -10,7 +10,8 @@ from service.curves.areas import average_precision, pr_area, roc_area
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.errors import CurvesError, OneClassLabels, TotalOutOfRange
 from service.curves.exact import BoolArray, FloatArray
-from service.curves.grouped import GroupColumns, Grouped
+from service.curves.given_groups import GroupColumns
+from service.curves.grouped import Grouped
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
 

@@ -19,6 +19,7 @@ from service.curves.exact import (
     two_product,
     two_sum,
 )
+from service.curves.inner_points import precision_inside
 from service.curves.positive_steps import PositiveSteps, positive_steps
 
 _LEAST_LIFTED = 2.0**-1000
@@ -124,7 +125,7 @@ def pr_trapezoid(table: ConfusionTable) -> float:
     """
     total = table.positives + table.negatives
     ends = table.sums.ends if table.sums else _of_steps(table, PositiveSteps.ends)
-    inside = () if table.one_by_one else _of_steps(table, lambda steps: steps.inside(total), least=1)
+    inside = () if table.one_by_one else _of_steps(table, lambda steps: precision_inside(steps, total), least=1)
     return exact_quotient([*(part / 2 for part in ends), *inside], table.positives)
 
 

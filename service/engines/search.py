@@ -9,7 +9,8 @@ import numpy as np
 from service.curves.bounds import bounded_areas
 from service.curves.errors import CurvesError
 from service.curves.exact import FloatArray, IntArray
-from service.curves.grouped import GroupColumns, Grouped
+from service.curves.given_groups import GroupColumns
+from service.curves.grouped import Grouped
 from service.engines import sql
 from service.engines.engine import Engine, NamedArrays
 from service.engines.refining import Goals, RowGroups, divided, lifts, openness, scales

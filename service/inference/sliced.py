@@ -14,7 +14,8 @@ from service.curves.areas import Areas
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.exact import FloatArray, IntArray
-from service.curves.grouped import GroupColumns, Grouped
+from service.curves.given_groups import GroupColumns
+from service.curves.grouped import Grouped
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas, sliced_tables

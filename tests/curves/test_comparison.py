@@ -12,7 +12,7 @@ from service.curves.comparison import Best, Comparison, evaluate_comparison
 from service.curves.errors import CurvesError, TotalsDiffer
 from service.curves.sample import Sample
 from tests.properties.comparison_agreement import agree
-from tests.strategies import LARGEST, Data, Rows
+from tests.strategies import LARGEST, Data, Rows, evaluation_of
 
 HALF = LARGEST // 2
 
@@ -24,7 +24,7 @@ def rows(points: list[tuple[int, int]], positives: int = 4, negatives: float = 4
 
 def compared(**curves: Rows | Data) -> Comparison:
     """The answer for some curves, by name."""
-    return evaluate_comparison({name: c.counts() if isinstance(c, Rows) else c.sample() for name, c in curves.items()})
+    return evaluate_comparison({name: evaluation_of(curve) for name, curve in curves.items()})
 
 
 def listed(best: Best | None) -> list[tuple[float, float, str]]:

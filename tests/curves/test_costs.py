@@ -14,7 +14,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.costs import CostOptions, costs
 from service.curves.hull import RocHull
 from tests.reference_costs import cheapest
-from tests.strategies import Data, Rows, big_sweeps, classifiers, fractional_sweeps, samples, sweeps
+from tests.strategies import Data, Rows, big_sweeps, classifiers, confusion_of, fractional_sweeps, samples, sweeps
 
 shares = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 5e-324]), st.floats(0.0, 1.0))
 prices = st.one_of(st.sampled_from([1.0, 5.0, 1e150, 5e-324]), st.floats(1e-3, 1e3))
@@ -25,7 +25,7 @@ sources = st.one_of(samples(), sweeps(), classifiers(), big_sweeps(), fractional
 def test_the_cheapest_row_is_that_of_all(
     source: Rows | Data, prevalence: list[float], fn_cost: float, fp_cost: float
 ) -> None:
-    table = ConfusionTable.of(source.counts() if isinstance(source, Rows) else source.sample())
+    table = confusion_of(source)
     found = costs(table, RocHull.of(table), CostOptions(np.array(prevalence), fn_cost, fp_cost))
     assert found.prevalence.tolist() == prevalence
     for place, share in enumerate(prevalence):

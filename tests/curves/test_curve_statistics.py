@@ -26,6 +26,7 @@ from tests.strategies import (
     Rows,
     big_sweeps,
     classifiers,
+    confusion_of,
     fractional_sweeps,
     lopsided_sweeps,
     plain_weights,
@@ -42,17 +43,13 @@ grid = st.integers(0, 16).map(lambda number: number / 16)
 sources = st.one_of(samples(), weighted_samples(), sweeps(), lopsided_sweeps(), big_sweeps(), fractional_sweeps())
 
 
-def table_of(source: Rows | Data) -> ConfusionTable:
-    return ConfusionTable.of(source.counts() if isinstance(source, Rows) else source.sample())
-
-
 def statistics(source: Rows | Data) -> CurveStatistics:
-    table = table_of(source)
+    table = confusion_of(source)
     return curve_statistics(table, RocHull.of(table))
 
 
 def calibrated(source: Rows | Data) -> Calibration:
-    table = table_of(source)
+    table = confusion_of(source)
     return calibration(table, RocHull.of(table).vertices)
 
 
@@ -60,7 +57,7 @@ def exact_of(source: Rows | Data) -> Table:
     """The reference's table; with weights, from the doubles that the service's sums are."""
     if isinstance(source, Rows) or source.weights is None:
         return source.table()
-    table = table_of(source)
+    table = confusion_of(source)
     columns = zip(table.tp.tolist(), table.fp.tolist(), table.thresholds.tolist(), strict=True)
     rows = tuple(Row(Fraction(tp), Fraction(fp), None if math.isnan(cut) else cut) for tp, fp, cut in columns)
     return Table(rows, rows[-1].tp, rows[-1].fp)
@@ -88,11 +85,11 @@ class TestGains:
     def test_are_those_of_the_authors_packages(self) -> None:
         """The example of their Python package, whose answer it prints, and that of their Matlab package, 17/24."""
         labels = [bool(int(digit)) for digit in "1110111111011101001000101"]
-        assert precision_gain_area(table_of(Data(list(map(float, range(25, 0, -1))), labels))) == pytest.approx(
+        assert precision_gain_area(confusion_of(Data(list(map(float, range(25, 0, -1))), labels))) == pytest.approx(
             0.432462103574, abs=5e-13
         )
         ties = Data([0.8, 0.8, 0.6, 0.4, 0.4, 0.2], [True, True, False, False, True, False])
-        assert precision_gain_area(table_of(ties)) == 17 / 24
+        assert precision_gain_area(confusion_of(ties)) == 17 / 24
 
     @given(classifiers().filter(lambda rows: not rows.table().sweep))
     def test_a_set_that_is_not_a_sweep_has_none(self, rows: Rows) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from service.curves.confusion import ConfusionTable
 from service.curves.errors import GroupsOverlap
-from service.curves.grouped import GroupColumns, Grouped, unite
+from service.curves.given_groups import GroupColumns
+from service.curves.grouped import Grouped, unite
 
 MOST = float(np.finfo(np.float64).max)
 

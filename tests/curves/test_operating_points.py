@@ -33,6 +33,7 @@ from tests.strategies import (
     Rows,
     big_sweeps,
     classifiers,
+    confusion_of,
     examples,
     fractional_sweeps,
     lopsided_sweeps,
@@ -51,10 +52,6 @@ places = st.one_of(st.floats(0.0, 1.0), st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 2
 
 def read(table: ConfusionTable, metric: str, *at: float) -> OperatingPoints:
     return operating_points(table, [OperatingPoint(metric, each) for each in at])
-
-
-def table_of(source: Rows | Data) -> ConfusionTable:
-    return ConfusionTable.of(source.counts() if isinstance(source, Rows) else source.sample())
 
 
 def rows_of(found: OperatingPoints) -> list[tuple[float, float, float]]:
@@ -96,21 +93,21 @@ class TestByHand:
         ],
     )
     def test_a_table_with_a_step(self, metric: str, at: float, value: float, row: tuple[float, float, float]) -> None:
-        found = read(table_of(STEP), metric, at)
+        found = read(confusion_of(STEP), metric, at)
         assert found.value.tolist() == pytest.approx([value], abs=1e-15)
         assert rows_of(found)[0] == pytest.approx(row, nan_ok=True)
 
     def test_no_row_is_precise_enough(self) -> None:
-        found = read(table_of(Rows([1], [1], 2, 4)), "recall_at_precision", 0.75)
+        found = read(confusion_of(Rows([1], [1], 2, 4)), "recall_at_precision", 0.75)
         assert np.isnan([found.value, found.threshold, found.tp, found.fp]).all()
 
     def test_the_origin_meets_a_rate_if_no_row_does(self) -> None:
-        found = read(table_of(Rows([1], [1], 2, 4, [0.5])), "tpr_at_fpr", 0.125)
+        found = read(confusion_of(Rows([1], [1], 2, 4, [0.5])), "tpr_at_fpr", 0.125)
         assert found.value.tolist() == [0.25]
         assert rows_of(found) == [(pytest.approx(math.nan, nan_ok=True), 0, 0)]
 
     def test_leading_negatives_make_precision_start_at_zero(self) -> None:
-        table = table_of(Rows([0, 2], [3, 3], 2, 4))
+        table = confusion_of(Rows([0, 2], [3, 3], 2, 4))
         assert read(table, "precision_at_recall", 0.0, 0.5, 1.0).value.tolist() == [0.0, 0.25, 0.4]
         assert read(table, "recall_at_precision", 0.25, 0.5).value.tolist() == [
             1.0,
@@ -118,18 +115,18 @@ class TestByHand:
         ]
 
     def test_of_rows_of_equal_precision_the_one_of_more_recall(self) -> None:
-        assert rows_of(read(table_of(Rows([1, 2], [1, 2], 4, 4, [0.9, 0.8])), "precision_at_recall", 0.1)) == [
+        assert rows_of(read(confusion_of(Rows([1, 2], [1, 2], 4, 4, [0.9, 0.8])), "precision_at_recall", 0.1)) == [
             pytest.approx((math.nan, 4, 4), nan_ok=True)
         ]
 
     def test_of_equal_rows_the_first(self) -> None:
-        table = table_of(Rows([2, 2, 2], [1, 1, 1], 4, 40, [0.7, 0.9, 0.8]))
+        table = confusion_of(Rows([2, 2, 2], [1, 1, 1], 4, 40, [0.7, 0.9, 0.8]))
         for metric, at in (("precision_at_recall", 0.5), ("recall_at_precision", 0.6), ("tpr_at_fpr", 0.03)):
             assert rows_of(read(table, metric, at)) == [(0.9, 2, 1)]
 
     def test_many_are_read_in_the_order_asked_for(self) -> None:
         asked = [OperatingPoint(metric, at) for at in (0.75, 0.25) for metric in METRICS[::-1]]
-        table = table_of(STEP)
+        table = confusion_of(STEP)
         found = operating_points(table, asked)
         assert found.metric == METRICS[::-1] * 2
         assert found.at.tolist() == [0.75] * len(METRICS) + [0.25] * len(METRICS)
@@ -139,10 +136,10 @@ class TestByHand:
         assert operating_points(table, []).value.size == 0
 
     def test_minus_zero_is_zero(self) -> None:
-        assert math.copysign(1, read(table_of(STEP), "tpr_at_fpr", -0.0).at[0]) == 1
+        assert math.copysign(1, read(confusion_of(STEP), "tpr_at_fpr", -0.0).at[0]) == 1
 
     def test_a_set_that_is_not_a_sweep_has_rows_and_indices(self) -> None:
-        table = table_of(Rows([6, 9, 8], [1, 4, 6], 10, 10, [0.5, 0.4, 0.3]))
+        table = confusion_of(Rows([6, 9, 8], [1, 4, 6], 10, 10, [0.5, 0.4, 0.3]))
         asked = [("precision_at_recall", 0.85), ("recall_at_precision", 0.55), ("tpr_at_fpr", 0.7), ("jaccard", 0.5)]
         found = operating_points(table, [OperatingPoint(*each) for each in asked])
         assert np.isnan(found.value).tolist() == [True, True, True, False]
@@ -160,7 +157,7 @@ def has_the_value(found: float, exact: twin.Exact | None, metric: str) -> bool:
 
 
 def agrees(source: Rows, metric: str, at: float) -> None:
-    table = table_of(source)
+    table = confusion_of(source)
     exact = exactly_reported(table)
     found = read(table, metric, at)
     note(f"{found}")
@@ -210,7 +207,7 @@ class TestAgainstTheReference:
     @given(source=st.one_of(fractional_sweeps(), nudged_lines()), at=places)
     def test_fractional_counts(self, metric: str, source: Rows, at: float) -> None:
         if metric == "precision_at_recall":  # at a row it is the quotient that `points` has
-            table = table_of(source)
+            table = confusion_of(source)
             curve = interpolated_pr(table, AtRecall(np.array([at])), math.inf)
             assert read(table, metric, at).value[0] == pytest.approx(curve.precision[0], rel=2**-51)
         elif metric == "recall_at_precision":
@@ -221,7 +218,7 @@ class TestAgainstTheReference:
 
 def falls_below(source: Rows, precision: float) -> None:
     """Whether the curve has this precision at the recall, and nowhere beyond it."""
-    table = table_of(source)
+    table = confusion_of(source)
     found = float(read(table, "recall_at_precision", precision).value[0])
     if math.isnan(found):
         assert not (table.precision >= precision).any()
@@ -239,7 +236,7 @@ class TestLaws:
     @given(source=st.one_of(sweeps(), big_sweeps()), at=st.lists(places, min_size=1, max_size=4))
     def test_precision_at_recall_is_the_interpolated_curve(self, source: Rows, at: list[float]) -> None:
         """The same value as interpolation with `at_recall`, bit for bit."""
-        table = table_of(source)
+        table = confusion_of(source)
         curve = interpolated_pr(table, AtRecall(np.array(at)), math.inf)
         assert read(table, "precision_at_recall", *at).value.tolist() == curve.precision.tolist()
 
@@ -249,7 +246,7 @@ class TestLaws:
         answer = evaluate_tradeoffs(source.counts(), TradeoffOptions(at_lambda=np.array(at)))
         for name, tradeoff in answer.tradeoffs.items():
             assert tradeoff.at is not None
-            found = read(table_of(source), name, *at)
+            found = read(confusion_of(source), name, *at)
             assert found.value.tolist() == tradeoff.at.value.tolist()
             np.testing.assert_array_equal(found.threshold, tradeoff.at.threshold)
 
@@ -257,7 +254,7 @@ class TestLaws:
     @given(source=sweeps(), at=places)
     def test_the_best_row_is_on_the_curve_or_under_it(self, source: Rows, at: float) -> None:
         """A row must meet the condition, so no row does better than the curve where the curve only falls."""
-        table = table_of(source)
+        table = confusion_of(source)
         for metric, reaches in (("recall_at_precision", table.positives), ("tpr_at_fpr", table.positives)):
             found = read(table, metric, at)
             if not np.isnan(found.tp[0]):
@@ -273,7 +270,7 @@ class TestLaws:
     )
     def test_in_doubles_it_is_the_same_value(self, source: Rows | Data, metric: str, at: float) -> None:
         """The fast form has the same value unless that depends on the last bits of the counts."""
-        table = table_of(source)
+        table = confusion_of(source)
         found, light = float(read(table, metric, at).value[0]), value_of(metric, at, table.tp, table.fp)
         assert math.isnan(found) == math.isnan(light)
         assert math.isnan(found) or 0 <= light <= 1
@@ -283,7 +280,7 @@ class TestLaws:
     @given(source=st.one_of(samples(), weighted_samples()), metric=st.sampled_from(twin.CURVE_METRICS), at=places)
     def test_repeated_rows_change_no_value(self, source: Data, metric: str, at: float) -> None:
         """In a resample, too, some rows have no examples."""
-        table = table_of(source)
+        table = confusion_of(source)
         tp, fp = np.repeat(table.tp, 3), np.repeat(table.fp, 3)
         once, thrice = value_of(metric, at, table.tp, table.fp), value_of(metric, at, tp, fp)
         assert once == thrice or (math.isnan(once) and math.isnan(thrice))
@@ -362,7 +359,7 @@ class TestDeployedThresholds:
     @given(source=st.one_of(sweeps(), classifiers(), nudged_lines()), data=st.data())
     def test_a_rate_is_that_of_its_counts(self, source: Rows, data: st.DataObject) -> None:
         """A resample's row is computed from its counts alone, and equals the table's row."""
-        table = table_of(source)
+        table = confusion_of(source)
         row = data.draw(st.integers(0, table.tp.size - 1))
         counts, totals = (table.tp[row], table.fp[row]), (table.positives, table.negatives)
         np.testing.assert_array_equal(rate("precision", None, counts, totals), table.precision[row])

@@ -23,6 +23,7 @@ from tests.strategies import (
     Data,
     Rows,
     classifiers,
+    confusion_of,
     fractional_sweeps,
     lopsided_sweeps,
     samples,
@@ -52,10 +53,6 @@ def of(table: ConfusionTable, *asked: object) -> tuple[float, float, float]:
     return float(found.area[0]), float(found.mean[0]), float(found.mcclish[0])
 
 
-def table_of(source: Rows | Data) -> ConfusionTable:
-    return ConfusionTable.of(source.counts() if isinstance(source, Rows) else source.sample())
-
-
 def close(found: float, exact: twin.Exact, relative: float, slack: mpmath.mpf = LEAST) -> bool:
     with mpmath.workdps(60):
         expected = twin.mpf(exact) if isinstance(exact, Fraction) else exact
@@ -63,7 +60,7 @@ def close(found: float, exact: twin.Exact, relative: float, slack: mpmath.mpf = 
 
 
 def check(source: Rows | Data, asked: PartialRange) -> None:
-    table, exact = table_of(source), source.table()
+    table, exact = confusion_of(source), source.table()
     found = of(table, asked.over, asked.start, asked.end, asked.min_tpr)
     expected = twin.area(exact, asked.over, asked.start, asked.end, asked.min_tpr)
     box = (Fraction(asked.end) - Fraction(asked.start)) * (1 - Fraction(asked.min_tpr or 0))
@@ -110,7 +107,7 @@ class TestAgainstTheDefinition:
 class TestLaws:
     @given(st.one_of(samples(), sweeps()))
     def test_the_whole_range_is_the_whole_area(self, source: Rows | Data) -> None:
-        table = table_of(source)
+        table = confusion_of(source)
         whole = areas(table, table)
         assert of(table, "fpr", 0.0, 1.0)[0] == whole.roc
         assert of(table, "tpr", 0.0, 1.0)[0] == whole.roc
@@ -119,7 +116,7 @@ class TestLaws:
 
     @given(samples(), st.sampled_from(OVER), st.tuples(places, places, places).map(sorted))
     def test_ranges_add_up(self, source: Data, over: str, ends: list[float]) -> None:
-        table = table_of(source)
+        table = confusion_of(source)
         low, middle, high = ends
         parts = [of(table, over, *pair)[0] for pair in ((low, middle), (middle, high)) if pair[0] < pair[1]]
         if low < high:
@@ -127,7 +124,7 @@ class TestLaws:
 
     @given(classifiers().filter(lambda rows: not rows.table().sweep))
     def test_a_set_that_is_not_a_sweep_has_none(self, rows: Rows) -> None:
-        assert all(map(math.isnan, of(table_of(rows), "fpr", 0.0, 0.5)))
+        assert all(map(math.isnan, of(confusion_of(rows), "fpr", 0.0, 0.5)))
 
 
 @pytest.mark.parametrize("most", [0.01, 0.1, 0.3, 1.0])
@@ -142,7 +139,7 @@ def test_is_scikit_learns(most: float) -> None:
 
 def test_by_hand() -> None:
     """Up to fpr 1/4, tpr is 1/3; from 1/2 on, it is 1; above tpr 1/2, nothing is left before fpr 1/3."""
-    table = table_of(STEPS)
+    table = confusion_of(STEPS)
     area, mean, mcclish = of(table, "fpr", 0.0, 0.25)
     assert (area, mean) == (0.25 / 3, 1 / 3)
     assert mcclish == pytest.approx((1 + (0.25 / 3 - 1 / 32) / (0.25 - 1 / 32)) / 2, rel=1e-15)
@@ -170,4 +167,4 @@ def test_a_small_piece_of_a_big_area_is_still_exact() -> None:
     """Within one step, where the areas up to both ends agree in all digits of a double."""
     low, high = 0.5, 0.5 + 2**-50
     rows = Rows([10], [20], 10, 1000, [0.5])
-    assert close(of(table_of(rows), "recall", low, high)[0], twin.area(rows.table(), "recall", low, high), 2.0**-52)
+    assert close(of(confusion_of(rows), "recall", low, high)[0], twin.area(rows.table(), "recall", low, high), 2.0**-52)

@@ -17,7 +17,6 @@ from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, chunked, 
 from tests.malformed_requests import JSON, MALFORMED, POST, SAMPLE
 from tests.soak.processes import wait_until
 
-PLAIN = b'{"scores": [0.9, 0.6, 0.4, 0.1], "labels": [1, 0, 1, 0]}'
 CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
 OF_EACH_HOP = {"connection", "date", "keep-alive", "server", "server-timing", "transfer-encoding", "x-request-id"}
 """Headers that are each server's own, or differ from answer to answer."""

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from service.engines.refining import RowGroups
 
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
-
 
 def read_labels(values: list[Any], _: np.ndarray) -> tuple[np.ndarray, None]:
     """1, true, +1 and text that begins with p are positive."""

@@ -21,7 +21,6 @@ from service.inference.strata import Strata, paired_strata, strata
 from tests import reference_inference as reference
 from tests.strategies import Data, examples, near_scores, plain_weights, samples, tied_scores, tilted_samples
 
-TWO = 2
 zero_weights = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 scores = st.one_of(tied_scores, near_scores, st.integers(0, 9).map(float))
 

@@ -17,10 +17,7 @@ from service.curves.sample import Sample
 from tests import reference_comparison
 from tests.reference import Row, Table, correctly_rounded
 from tests.reference_comparison import Interval
-from tests.strategies import (
-    Data,
-    Rows,
-)
+from tests.strategies import Data, Rows, evaluation_of
 
 Entry: TypeAlias = Rows | Data
 Pair: TypeAlias = tuple[int, int]
@@ -34,8 +31,7 @@ FEW = 40
 
 def evaluations(entries: Sequence[Entry]) -> dict[str, Sample | Counts]:
     """The service's objects, by name."""
-    pairs = zip(NAMES, entries, strict=False)
-    return {name: entry.counts() if isinstance(entry, Rows) else entry.sample() for name, entry in pairs}
+    return {name: evaluation_of(entry) for name, entry in zip(NAMES, entries, strict=False)}
 
 
 def table_of(evaluation: Sample | Counts) -> Table:

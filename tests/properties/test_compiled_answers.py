@@ -15,8 +15,10 @@ from service.answer import answer
 from service.operations import OPERATIONS
 from service.request import Request
 from tests.asking import LIMITS
-from tests.compiled_library import library_in, used
+from tests.compiled_library import library, used
 from tests.properties.small_requests import requests
+
+__all__ = ["library"]
 
 ROWS = 3_000
 POINTS = [{"metric": metric, "at": 0.4} for metric in ("precision_at_recall", "recall_at_precision", "tpr_at_fpr")]
@@ -68,11 +70,6 @@ def long_requests() -> Iterator[tuple[str, Request]]:
 
 
 LONG = dict(long_requests())
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return library_in(tmp_path_factory.mktemp("library"))
 
 
 def answers(library: Path, request: Request) -> list[tuple[int, bytes]]:

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.curves.bounds import Enclosure, bounded_areas
-from service.curves.grouped import GroupColumns, Grouped
+from service.curves.given_groups import GroupColumns
+from service.curves.grouped import Grouped
 from tests import reference_pr
 from tests.asking import answered, ask
 from tests.reference_bounds import DIGITS, Group, bounds, least_average_precision

@@ -14,6 +14,7 @@ from tests.strategies import (
     Data,
     Rows,
     big_sweeps,
+    evaluation_of,
     examples,
     fractional_sweeps,
     lopsided_sweeps,
@@ -29,7 +30,7 @@ AREAS = CurvesOptions(include=frozenset({"auc"}))
 
 def areas_are_close(evaluation: Rows | Data) -> None:
     """Compare both areas with the reference; its exact inputs are the doubles of the service's own table."""
-    counts = evaluation.counts() if isinstance(evaluation, Rows) else evaluation.sample()
+    counts = evaluation_of(evaluation)
     table = evaluation.table()
     if isinstance(evaluation, Data):
         points = evaluate_curves(counts).points

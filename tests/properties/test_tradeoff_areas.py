@@ -20,11 +20,11 @@ from service.curves.counts import Counts
 from service.curves.density import BetaDensity
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
 from tests import reference_tradeoff
-from tests.properties.tradeoff_agreement import SOURCES, asked, evaluation_of, ranges, reported, rows_of
+from tests.properties.tradeoff_agreement import SOURCES, asked, ranges, reported, rows_of
 from tests.reference import Row
 from tests.reference_pr import mp
 from tests.reference_tradeoff import INDICES, Interval, relative
-from tests.strategies import Data, Rows, classifiers, examples, samples, sweeps
+from tests.strategies import Data, Rows, classifiers, evaluation_of, examples, samples, sweeps
 
 PLAIN = 1e-12
 WEIGHTED = 1e-10

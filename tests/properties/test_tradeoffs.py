@@ -31,7 +31,6 @@ from tests.properties.tradeoff_agreement import (
     asked,
     check,
     counts_of,
-    evaluation_of,
     intervals_by_counts,
     intervals_of,
     null,
@@ -39,13 +38,7 @@ from tests.properties.tradeoff_agreement import (
     rows_of,
 )
 from tests.reference import Row
-from tests.strategies import (
-    LARGEST,
-    Data,
-    Rows,
-    examples,
-    weighted_samples,
-)
+from tests.strategies import LARGEST, Data, Rows, evaluation_of, examples, weighted_samples
 
 
 @pytest.mark.parametrize("source", SOURCES)

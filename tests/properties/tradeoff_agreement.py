@@ -23,6 +23,7 @@ from tests.strategies import (
     Rows,
     big_sweeps,
     classifiers,
+    evaluation_of,
     fractional_sweeps,
     lopsided_sweeps,
     nudged_lines,
@@ -56,11 +57,6 @@ SOURCES: dict[str, st.SearchStrategy[Data | Rows]] = {
 
 Pair: TypeAlias = tuple[Fraction, Fraction]
 Pairs: TypeAlias = list[tuple[float, float]]
-
-
-def evaluation_of(source: Data | Rows) -> Sample | Counts:
-    """The service's input."""
-    return source.sample() if isinstance(source, Data) else source.counts()
 
 
 def reported(evaluation: Sample | Counts) -> tuple[Table, Pairs]:

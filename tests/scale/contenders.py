@@ -57,7 +57,8 @@ class Contender:
 def _bounded(engine: Any, tolerance: float | None) -> Bounds:
     from service.curves.bounds import bounded_areas
     from service.curves.evaluation import CurvesOptions, evaluate_curves
-    from service.curves.grouped import GroupColumns, Grouped
+    from service.curves.given_groups import GroupColumns
+    from service.curves.grouped import Grouped
     from service.engines.checks import RowColumns
     from service.engines.plan import found
 

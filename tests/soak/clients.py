@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -91,16 +90,6 @@ class Client:
 
     def post(self, body: bytes, target: str = "/v1/curves", **headers: str) -> Answer:
         return self.ask("POST", target, body, **{"Content_Type": "application/json", **headers})
-
-    def patient_post(self, body: bytes, end: float, target: str = "/v1/curves") -> tuple[Answer, int]:
-        """Post, and retry after Retry-After while the server has no room; also return how often it had none."""
-        refused = 0
-        while True:
-            answer = self.post(body, target)
-            if answer.status != 503 or time.monotonic() > end:
-                return answer, refused
-            refused += 1
-            time.sleep(float(answer.headers["retry-after"]))
 
 
 def wrong_with(answer: Answer) -> str:

@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
 from service.curves.errors import CurvesError
-from service.curves.grouped import GroupColumns
+from service.curves.given_groups import GroupColumns
 from service.curves.sample import Sample
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import FACT_CODES

@@ -7,7 +7,8 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from service.curves.errors import CurvesError
-from service.curves.grouped import CLOSED_SIDES, GroupColumns, Grouped
+from service.curves.given_groups import CLOSED_SIDES, GroupColumns
+from service.curves.grouped import Grouped
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.fields import Choice, Fault, NumberColumn, invalid
 from service.wire.requests.object_schemas import ObjectSchema

@@ -13,7 +13,8 @@ from service.curves.budget import BYTES_PER_ROW
 from service.curves.confusion import Evaluation
 from service.curves.evaluation import CurvesOptions
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
-from service.curves.grouped import GroupColumns, Grouped
+from service.curves.given_groups import GroupColumns
+from service.curves.grouped import Grouped
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions

@@ -9,7 +9,6 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 PROBLEMS = problems(MAX_BODY_BYTES)
 
-BOTH_TENS: list[tuple[str, str, bytes | None]] = [("POST", "/", b"01234567899876543210")]
 ABC_AND_AFTER: list[tuple[str, str, bytes | None]] = [("POST", "/", b"abc"), ("GET", "/after", b"")]
 
 REQUESTS: dict[str, tuple[bytes, list[tuple[str, str, bytes | None]]]] = {

@@ -9,10 +9,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from service.curves import positive_steps
+from service.curves import inner_points
 from service.curves.areas import pr_trapezoid
 from service.curves.confusion import ConfusionTable
-from service.curves.positive_steps import SHORTEST
+from service.curves.inner_points import SHORTEST
 from tests import reference_pr
 from tests.strategies import LARGEST, Rows
 
@@ -67,7 +67,7 @@ def test_the_two_ways_meet(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(10)
     ]
     closed = [pr_trapezoid(ConfusionTable.of(one.counts())) for one in rows]
-    monkeypatch.setattr("service.curves.positive_steps.SHORTEST", math.inf)
+    monkeypatch.setattr("service.curves.inner_points.SHORTEST", math.inf)
     visited = [pr_trapezoid(ConfusionTable.of(one.counts())) for one in rows]
     np.testing.assert_array_max_ulp(np.array(closed), np.array(visited), 2)
 
@@ -81,17 +81,16 @@ def test_constant_precision_is_nearly_exact(negatives: int) -> None:
 
 def test_the_rule() -> None:
     """The nodes and weights are the doubles nearest to the true ones."""
-    size = positive_steps._NODES.size
+    size = inner_points._NODES.size
     with mpmath.workdps(40):
-        for node, weight in zip(positive_steps._NODES.tolist(), positive_steps._WEIGHTS.tolist(), strict=True):
+        for node, weight in zip(inner_points._NODES.tolist(), inner_points._WEIGHTS.tolist(), strict=True):
             true = mpmath.findroot(lambda x: mpmath.legendre(size, x), node)
             slope = size * mpmath.legendre(size - 1, true) / (1 - true * true)
             assert (node, weight) == (float(true), float(2 / ((1 - true * true) * slope * slope)))
         # At a ratio of 4, the rule's error is 2 Q(5/3)/P(5/3), with Q the Legendre function of the second kind.
         z = mpmath.mpf(5) / 3
         rule = sum(
-            mpmath.mpf(w) / (z - mpmath.mpf(x))
-            for x, w in zip(positive_steps._NODES, positive_steps._WEIGHTS, strict=True)
+            mpmath.mpf(w) / (z - mpmath.mpf(x)) for x, w in zip(inner_points._NODES, inner_points._WEIGHTS, strict=True)
         )
         left_out = 2 * mpmath.legenq(size, 0, z, type=3).real / mpmath.legendre(size, z)
         assert 0 < left_out < mpmath.log(4) * mpmath.mpf(2) ** -62
@@ -100,10 +99,10 @@ def test_the_rule() -> None:
 
 def test_the_corrections() -> None:
     """B_2j/(2j), and that the next correction, beyond q + k = 32, is negligible beside the integral of 1/(q + k)."""
-    for j, factor in enumerate(positive_steps._CORRECTIONS, start=1):
+    for j, factor in enumerate(inner_points._CORRECTIONS, start=1):
         assert factor == float(mpmath.bernoulli(2 * j) / (2 * j))
-    after = 2 * len(positive_steps._CORRECTIONS) + 2
-    assert abs(mpmath.bernoulli(after)) / Fraction(positive_steps._FAR) ** after < Fraction(2) ** -61
+    after = 2 * len(inner_points._CORRECTIONS) + 2
+    assert abs(mpmath.bernoulli(after)) / Fraction(inner_points._FAR) ** after < Fraction(2) ** -61
 
 
 def test_the_reference_agrees_with_every_point() -> None:

@@ -1,0 +1,193 @@
+"""What is wrong with rules, files and options of `rocpr gate`, and where."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from service.cli.commands import rocpr as commands
+from service.operations import OPERATIONS
+from tests.cli.comparing import sample
+from tests.cli.gate.gating import (
+    ALL,
+    DATA,
+    DROP,
+    PASSING,
+    TEN,
+    rocpr,
+    written,
+)
+
+FILE = DATA / "rules.toml"
+
+
+def test_a_wrong_rule_is_reported_with_its_line(tmp_path: Path) -> None:
+    rules = written(tmp_path, PASSING + '\n[[rules]]\nmetric = "rok"\nmin = 2\n\n[intervals]\nseed = 0.5\n')
+    for words in ([ALL], [ALL, "--baseline", TEN]):
+        run = rocpr(rules, *words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        title, *lines = run.stderr.splitlines()
+        assert title == f"Error: {rules}: This cannot be used."
+        places = [re.match(r"  line (\d+): (/[\w/]+): ", line) for line in lines]
+        assert {(match[1], match[2]) for match in places if match} == {
+            ("6", "/rules/1/metric"),
+            ("7", "/rules/1/min"),
+            ("10", "/intervals/seed"),
+        }
+    run = rocpr(written(tmp_path, "rules = [3]"), ALL)
+    assert run.stderr.splitlines()[1:] == [
+        '  line 1: /rules/0: Must be an object, such as {"metric": "roc", "min": 0.9}. (not_an_object)'
+    ]
+    run = rocpr(written(tmp_path, DROP), ALL)
+    assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
+    assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
+    assert "  The option --baseline OLD names its file.\n" in run.stderr
+
+
+def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
+    rules = written(tmp_path, f"paired = true\n{DROP}")
+    bad = written(tmp_path, "scores,labels\n0.9,1\nabc,0\n", "bad.csv")
+    worse = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "worse.json")
+    for words, told in (
+        ([bad, "--baseline", ALL], {bad: "column scores, row 1"}),
+        ([ALL, "--baseline", bad], {bad: "column scores, row 1"}),
+        ([worse, "--baseline", bad], {bad: "column scores, row 1", worse: "/scores/1"}),
+        ([bad, "--baseline", worse], {bad: "column scores, row 1", worse: "/scores/1"}),
+    ):
+        run = rocpr(rules, *words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert dict(re.findall(r"^Error: (.*?): .*\n  ([\w/, ]+): ", run.stderr, re.MULTILINE)) == {
+            str(path): pointer for path, pointer in told.items()
+        }
+        assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+        assert run.stderr.count("counted") == 1
+    run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert re.fullmatch(
+        rf"Error: {ALL}, {DATA / 'digits_eight.csv'}: This cannot be used[.]\n"
+        r"  The evaluation has \d+ rows and the baseline \d+, so they cannot be paired[.] \(\w+\)\n",
+        run.stderr,
+    )
+    run = rocpr(written(tmp_path, f"paired = 3\n{DROP}", "three.toml"), ALL, "--baseline", ALL)
+    assert f"Error: {tmp_path / 'three.toml'}: " in run.stderr
+    assert "/paired: " in run.stderr
+    other = written(tmp_path, ALL.read_text().replace(",1\n", ",0\n", 1), "other.csv")
+    run = rocpr(rules, ALL, "--baseline", other)
+    assert "counting from 0, has different labels" in run.stderr
+    assert run.stderr.count("from 0") == 1
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"scores": [1, 0], "labels": [1, 0], "rules": []}, "rules belongs in "),
+        ({"scores": [1, 0], "labels": [1, 0], "paired": True}, "paired belongs in "),
+        ({"scores": [1, 0], "labels": [1, 0], "baseline": {}}, "baseline belongs in the file that --baseline names"),
+        ([1], "(not_an_object)"),
+        ({"scores": [1, 0], "labels": [1, 0], "keep": "all"}, "/keep: "),
+    ],
+)
+def test_a_json_file_is_an_evaluation(tmp_path: Path, document: object, message: str) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps(document))
+    run = rocpr(written(tmp_path, PASSING), path)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr.startswith(f"Error: {path}: ")
+    assert message in run.stderr
+
+
+def test_columns_with_other_names(tmp_path: Path) -> None:
+    table = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
+    run = rocpr(written(tmp_path, PASSING), table)
+    assert run.exit_code == 2
+    assert "Did you mean --scores score --labels y?" in run.stderr
+
+
+def test_another_separator_is_reported_with_its_remedy(tmp_path: Path) -> None:
+    table = written(tmp_path, "scores;labels\n0,9;1\n0,4;0\n", "semicolons.csv")
+    run = rocpr(written(tmp_path, PASSING), table)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert run.stderr == (
+        f"Error: {table}: This cannot be read.\n"
+        "  The values look separated by semicolons, but the delimiter is a comma: set --delimiter semicolon, "
+        "and --decimal comma if its numbers have decimal commas.\n"
+    )
+
+
+def test_the_labels_found_are_reported(tmp_path: Path) -> None:
+    """Wherever the table is read."""
+    rules = written(tmp_path, PASSING)
+    table = written(tmp_path, "scores,labels\n0.9,yes\n0.4,\x1b[1m\n", "named.csv")
+    told = "; of 'yes' and '\\x1b[1m', name the positive one with --positive-label. (not_a_label)\n"
+    for words in ([rules, table], [rules, ALL, "--baseline", table], ["--init", table]):
+        run = rocpr(*words)
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert run.stderr.startswith(f"Error: {table}: This cannot be used.\n")
+        assert run.stderr.endswith(f"{told}  Rows are counted from 0.\n")
+    document = {"scores": [0.9, 0.4], "labels": ["yes", "\x1b[1m"]}
+    assert (
+        told.replace("--positive-label", "positive_label")
+        in rocpr(rules, written(tmp_path, document, "named.json")).stderr
+    )
+
+
+def test_a_missing_column_is_reported_where_it_was_named(tmp_path: Path) -> None:
+    """It is an option only for tables; the option overrides the rules."""
+    told = "There is no column 'prob'; "
+    run = rocpr(written(tmp_path, PASSING), ALL, "--scores", "prob")
+    assert run.stderr.startswith(f"Error: {ALL}: These options cannot be used.\n  --scores: {told}")
+    run = rocpr(written(tmp_path, f"scores = 'prob'\n{PASSING}"), ALL)
+    assert run.stderr.startswith(f"Error: {ALL}: This cannot be used.\n  {told}")
+
+
+def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
+    rules = written(tmp_path, "[[rules]]\nmetric = 'rok'\nmin = 0\n" * 30)
+    lines = rocpr(rules, ALL).stderr.splitlines()
+    assert (len(lines), lines[-1]) == (22, "  The first 20 are listed.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "The command takes RULES.toml and SCORES; 0 files given."),
+        (["rules.toml"], "1 file given."),
+        (["rules.toml", "a.csv", "b.csv"], "3 files given."),
+        (["nothing.toml", ALL], "No such file"),
+        ([FILE, "nothing.csv"], "No such file"),
+        ([FILE, ALL, "--baseline", "nothing.csv"], "No such file"),
+        ([FILE, "."], "directory"),
+        ([FILE, ALL, "--junit", "."], "directory"),
+        ([FILE, ALL, "--markdown", "no/such/place.md"], "is not a directory"),
+        ([FILE, ALL, "--api-key-env", "KEY"], "--api-key-env needs --server"),
+        ([FILE, ALL, "--server", "host"], "--server takes an address"),
+        (["new.csv", "rules.toml"], "RULES.toml comes first, then SCORES; new.csv ends in .csv."),
+        (["new.ARROWS", "old.parquet"], "RULES.toml comes first, then SCORES; new.ARROWS ends in .arrows."),
+        (["rules.json", "new.csv"], "RULES.toml comes first, then SCORES; rules.json ends in .json."),
+        (["rules", "rules.toml"], "RULES.toml comes first, then SCORES; rules.toml ends in .toml."),
+        (["--init"], "--init takes SCORES alone; 0 files given."),
+        (["--init", ALL, ALL], "2 files given."),
+        (["--init", ALL, "--baseline", ALL], "--init cannot be combined with"),
+        ([FILE, ALL, "--rules", "x"], "No such option"),
+        ([DATA / "README.md", ALL], "This is not valid TOML"),
+    ],
+)
+def test_usage_errors(arguments: list[object], message: str) -> None:
+    run = rocpr(*arguments)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
+    path = written(tmp_path, sample(ALL), "scores.json")
+    run = rocpr(written(tmp_path, PASSING), path, "--labels", "y")
+    assert run.exit_code == 2
+    assert "--labels is for tables" in run.stderr
+
+
+def test_the_options_of_reading_are_the_query_parameters() -> None:
+    names = {parameter.name for parameter in commands.commands["gate"].params}
+    own = {"files", "format_name", "as_json", "baseline", "server", "api_key_env", "junit", "markdown", "plot", "init"}
+    own |= {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
+    in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
+    assert names - own == set(OPERATIONS["gates"].parameters) - in_rules
