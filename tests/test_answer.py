@@ -210,16 +210,10 @@ def test_a_table_that_include_leaves_out_cannot_be_named():
     assert refusals(SAMPLE | {"include": ["auc"]}, accept="text/csv", table="points") == [("/table", "not_one_of")]
 
 
-@pytest.mark.parametrize(
-    ("name", "body"),
-    [
-        ("ARROW1\0\0", b"ARROW1\0\0,labels\n" + b"1,1\n0,0\n" * 10_001),
-        ("PAR1", b"PAR1,labels\n" + b"1,1\n0,0\n" * 10_001),
-    ],
-)
-def test_a_table_that_begins_as_another_format_does_is_not_refused_for_its_length(name: str, body: bytes) -> None:
+def test_a_table_that_begins_as_another_format_does_is_not_refused_for_its_length() -> None:
     """If only little work is allowed, it counts as too much work, not as a body of the wrong type."""
-    asked = Request("curves", "/v1/curves", CSV, JSON, (("scores", name), ("include", "auc")), body)
+    body = b"PAR1,labels\n" + b"1,1\n0,0\n" * 10_001
+    asked = Request("curves", "/v1/curves", CSV, JSON, (("scores", "PAR1"), ("include", "auc")), body)
     assert answer(asked, LIMITS).status == 200
     with pytest.raises(TooMuchWork):
         answer(asked, LIMITS, Effort(20_000, 1 << 20))

@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM while an engine works: the query stops, and nothing of it stays on disk."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
@@ -10,9 +11,10 @@ from threading import current_thread, main_thread
 def ended_by_signals() -> Iterator[Callable[[], None]]:
     """Have Ctrl-C and SIGTERM stop the query and remove what it wrote to disk, however often they come.
 
-    Python drops an exception that a signal raises within some callbacks of its own, so call what this yields now and
-    then: it raises the exception again.
+    Python drops an exception that a signal raises within some callbacks of its own, and prints it, unless told not to.
+    So call what this yields now and then: it raises the exception again.
     """
+    complain = sys.unraisablehook
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     caught: list[int] = []
 
@@ -25,12 +27,18 @@ def ended_by_signals() -> Iterator[Callable[[], None]]:
             caught.append(number)
             check()
 
+    def drop(unraisable: "sys.UnraisableHookArgs") -> None:
+        if not (caught and isinstance(unraisable.exc_value, KeyboardInterrupt | SystemExit)):
+            complain(unraisable)
+
     for number, handler in before.items():
         if handler != signal.SIG_IGN:
             signal.signal(number, stop)
+    sys.unraisablehook = drop
     try:
         yield check
         check()
     finally:
+        sys.unraisablehook = complain
         for number, handler in before.items():
             signal.signal(number, signal.SIG_IGN if caught else handler)  # until the process has ended
