@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -85,3 +86,8 @@ def check_script(text: str, shell: str) -> None:
     command = [SHELLCHECK, f"--shell={shell}", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def title_of(picture: Path) -> str:
+    """The title of a picture; by default the verdict."""
+    return ET.parse(picture).getroot().findtext("{http://www.w3.org/2000/svg}title")
