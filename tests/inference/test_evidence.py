@@ -32,7 +32,6 @@ from tests.gate_requests import (
     OTHER,
     PERFECT,
     Request,
-    made,
     metric_of,
     placed_metrics,
     requests,
@@ -43,7 +42,7 @@ from tests.reference_bootstrap import bca_ends
 from tests.reference_gate import Evaluation, metrics, near
 from tests.reference_operating_points import CURVE_METRICS
 from tests.reference_pr import average_precision
-from tests.strategies import Data, Rows, examples
+from tests.strategies import Data, Rows, evaluation_of, examples
 
 FACES = np.random.default_rng(6)
 LABELS = (FACES.random(80) < 0.4).tolist()
@@ -87,7 +86,9 @@ def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, agai
     rules = areas_with_both(drop=baseline is not None)
     request = Request(evaluation, baseline, rules, paired=paired, intervals=options)
     found = {check.rule.metric: check.interval for check in request.checks() if check.rule.kind == "min"}
-    curves = evaluate_with_intervals(made(evaluation), CurvesOptions(include=frozenset({"auc"})), options).intervals
+    curves = evaluate_with_intervals(
+        evaluation_of(evaluation), CurvesOptions(include=frozenset({"auc"})), options
+    ).intervals
     for metric in AREAS_WITH_INTERVALS:
         assert found[metric] == curves[metric]
         assert (found[metric] is None) == (method == "delong" and metric != "roc")

@@ -27,11 +27,10 @@ from tests.gate_requests import (
     bounds,
     every_rule,
     has_interval,
-    made,
     requests,
 )
 from tests.reference_gate import metrics, near
-from tests.strategies import Data, Rows, examples
+from tests.strategies import Data, Rows, evaluation_of, examples
 
 PLACES = ("metric", "at", "at_threshold", "over", "from", "to", "min_tpr")
 """The fields of a rule that describe its metric."""
@@ -291,7 +290,7 @@ class TestOptions:
         assert [warning.code for warning in gate.warnings] == ["not_a_sweep"]
 
     def test_the_inputs_are_left_as_they_are(self) -> None:
-        sample, baseline = made(ONE), made(OTHER)
+        sample, baseline = evaluation_of(ONE), evaluation_of(OTHER)
         for column in (sample.scores, sample.labels, baseline.scores):
             column.setflags(write=False)
         rules = tuple(Rule.read(rule) for rule in every_rule())
