@@ -64,8 +64,12 @@ def _entries(result: Classes, name: str) -> Iterator[Entry]:
         yield Entry(f"{named(result.names[number])} {values[number]:.4f}", hue(row), dash=dash(row))
     left = int(np.count_nonzero(~np.isnan(values))) - len(shown)
     if left:
-        yield Entry(f"{left} classes with larger areas are not drawn", sign="none")
+        yield Entry(_not_drawn(left), sign="none")
     yield Entry(f"Averages: {_averages(result, name)}", sign="none")
+
+
+def _not_drawn(left: int) -> str:
+    return "1 class with a larger area is not drawn" if left == 1 else f"{left} classes with larger areas are not drawn"
 
 
 def _averages(result: Classes, name: str) -> str:
@@ -84,7 +88,7 @@ def _description(result: Classes, picture: Picture) -> Iterator[str]:
         values = getattr(result.areas, name)
         areas = "; ".join(f"{named(result.names[number])} {values[number]:.4f}" for number in _worst(result, name))
         left = int(np.count_nonzero(~np.isnan(values))) - len(_worst(result, name))
-        more = f"; {left} classes with larger areas are not drawn" if left else ""
+        more = f"; {_not_drawn(left)}" if left else ""
         yield f"{_PLANES[name][0]}, areas: {areas or 'none'}{more}. Averages: {_averages(result, name)}."
     if result.hand_till is not None:
         yield f"Hand and Till: {_written(result.hand_till)}."

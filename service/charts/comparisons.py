@@ -152,5 +152,6 @@ def _in_words(best: Best) -> str:
     """Describe which curve is best where; of many intervals, the longest."""
     longest = np.sort(np.argsort(best.start - best.end, kind="stable")[:_MOST_DESCRIBED]).tolist()
     texts = [f"{best.start[row]:.3g} to {best.end[row]:.3g}: {listed(map(named, best.best[row]))}" for row in longest]
-    more = f"; and {best.end.size - len(longest)} shorter intervals" if best.end.size > len(longest) else ""
+    left = best.end.size - len(longest)
+    more = f"; and {left} shorter interval{'' if left == 1 else 's'}" if left else ""
     return "; ".join(texts) + more

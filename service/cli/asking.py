@@ -46,7 +46,7 @@ _OF_A_CALL = {
     re.compile(r"\b([Tt])he body\b"): r"\1he file",
     re.compile(r"\bThis parameter\b"): "This option",
 }
-"""{what a detail says to who calls the service: what it says to who types a command}"""
+"""{words of a detail for callers of the service: words for the command line}"""
 
 
 def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
@@ -82,8 +82,8 @@ def _settings() -> Settings:
 def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) -> list[dict[str, Any]]:
     """Replace pointers by options as typed, if the error is in an option's value.
 
-    An option that names a column is wrong if there is no such column. A pointer with a column's name may mean the
-    column.
+    An option that names a column is at fault if there is no such column. A pointer with the name of a column that is
+    used means the column, even if an option is called the same.
     """
     columns = {typed.get(key, key) for key in SAMPLE_COLUMNS}
     renamed = []
@@ -148,9 +148,9 @@ def _plain(value: object) -> str:
 
 
 def as_typed(detail: str, *, options: bool) -> str:
-    """Write a detail for who types a command: with options in place of parameters.
+    """Write a detail for the command line, with options in place of parameters.
 
-    The field `positive_label` is one, too, if `options` are typed.
+    If `options`, the field `positive_label` is an option, too.
     """
 
     def option(match: re.Match[str]) -> str:
@@ -202,7 +202,7 @@ def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> I
     if any("counting from 0" not in error["detail"] for error in rows):
         yield "  Rows are counted from 0."
     if len(problem.get("errors", [])) >= MAX_ERRORS:
-        yield f"  The first {MAX_ERRORS} are listed."
+        yield f"  At most {MAX_ERRORS} errors are listed."
 
 
 def _is_option(error: dict[str, Any]) -> bool:

@@ -76,6 +76,6 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         rows = sorted_rows(pairs["roc"])
         shown = rows[:_MOST_PAIRS]
         yield ""
-        yield f"{how_many(shown, rows, 'pair')}, by the scores for the first, lowest roc first"
+        yield f"{how_many(shown, rows, 'pair')}, by the scores of the first class, lowest roc first"
         yield from column_lines(pairs, _PAIRS, shown, left=("name", "against"))
     yield from warning_lines(document)

@@ -24,6 +24,6 @@ def needs_extra(extra: str) -> str:
 
 
 def fail(lines: Iterable[str]) -> NoReturn:
-    """End the command with a message, in which what a terminal would interpret, perhaps of a file, is escaped."""
+    """End the command with a message; characters that a terminal would interpret, as from a file, are escaped."""
     text = "\n".join(lines)
     raise CommandError("".join(mark if mark.isprintable() or mark == "\n" else ascii(mark)[1:-1] for mark in text))

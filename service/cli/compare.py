@@ -76,12 +76,12 @@ def compare(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Find which of 2 to 50 classifiers is best, where, and how surely it differs from the first.
+    """Find which of 2 to 50 classifiers is best where, and how surely the others differ from the first.
 
-    All must come from the same data, with equal numbers of positives and negatives. Each FILE is one evaluation: a
-    table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a classifier is
-    named after its file. The options for columns apply to all tables. One FILE can be - for standard input, with
-    --format and a NAME.
+    All must be evaluated on the same data: all have the same number of positives, and of negatives. Each FILE is one
+    evaluation: a table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a
+    classifier is named after its file. The options for columns apply to all tables. One FILE can be - for standard
+    input, with --format and a NAME.
 
     A single FILE without a NAME is a table with a column of scores for each classifier, named as in --scores old,new;
     or JSON, a request body for POST /v1/comparisons.
@@ -111,7 +111,7 @@ def compare(
 
 
 _Asked = tuple[Callable[[str], bytes], Callable[[], Evaluations]]
-"""What answers in a media type, where a problem is printed and ends the command; and what gives the evaluations."""
+"""A function that answers in a media type (a problem is printed and ends the command), and one for the evaluations."""
 
 
 def _of_table(table: InputFile, given: dict[str, str], options: dict[str, str]) -> _Asked:

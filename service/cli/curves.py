@@ -145,8 +145,8 @@ def curves(
     """Evaluate FILE, a table or a JSON request, and print a summary.
 
     A table is a CSV file with a header, or an Arrow or Parquet file. It has the columns scores and labels, or the
-    counts tp, fp, fn and tn. A JSON file is a request body for POST /v1/curves, with its own options. FILE can be
-    - for standard input, with --format.
+    counts tp, fp, fn and tn, or groups: score, positives and negatives, as rocpr sql counts them. A JSON file is a
+    request body for POST /v1/curves, with its own options. FILE can be - for standard input, with --format.
     """
     given = given_texts(options)
     source = source_of(file, format_name, engine)
@@ -158,7 +158,7 @@ def curves(
         raise click.UsageError("--show cannot be combined with --json.")
     summary = {} if as_json or not source.is_table else SUMMARY | {"include": _summarised(given.get("include"))}
     if summary and engine is not None:
-        summary["keep"] = "hull"  # of millions of groups; only rows on the hull are shown
+        summary["keep"] = "hull"  # there may be millions of groups, and only rows on the hull are shown
     body = ask_about("curves", source, given, summary)
     write_plot(plot, lambda media_type: ask_about("curves", source, given, {}, media_type))
     if as_json:
@@ -257,7 +257,7 @@ def _calibration_lines(pools: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _vertices(points: dict[str, list[Any]], rows: list[int]) -> list[int]:
-    """Leave out the rows within an edge of the hull."""
+    """Leave out the rows that lie on an edge of the hull between its ends."""
     places = [(Fraction(points["fp"][row]), Fraction(points["tp"][row])) for row in rows]
     kept = rows[:1]
     for (x, y), (across, up), (further, higher), row in zip(places, places[1:], places[2:], rows[1:], strict=False):

@@ -1,4 +1,4 @@
-"""How sure the differences between classifiers are: a gate compares each with the first, whose areas it takes from it.
+"""How sure the differences between classifiers are: a gate subtracts the first one's areas from those of each other.
 
 Knows what a gate answers, and how a table of differences is laid out; nothing of files.
 """
@@ -50,7 +50,7 @@ class Differences:
             yield "  The labels agree row by row: if the rows are the same examples, add --paired."
 
     def told(self) -> list[dict[str, str]]:
-        """The warnings that lines do not have."""
+        """The warnings that `lines` does not already mention."""
         return [warning for warning in self.warnings if warning["code"] != "maybe_paired"]
 
 

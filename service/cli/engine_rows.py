@@ -51,7 +51,7 @@ _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
 
 
 def limits_of_engines() -> Limits:
-    """The limits for groups that an engine made: a server's, without that of rows."""
+    """The limits for groups that an engine made: a server's, except that on rows."""
     return replace(limits(), max_rows=sys.maxsize)
 
 
@@ -100,7 +100,7 @@ class EngineRows:
 
     def problem_lines(self, problem: dict[str, Any], given: Mapping[str, str]) -> Iterable[str]:
         """Format a problem of these rows."""
-        if problem["type"] == "/problems/body_too_large":  # all that it can mean without a body
+        if problem["type"] == "/problems/body_too_large":  # there is no body: it can only mean a lack of memory
             yield from self._lack_of_memory()
             return
         errors = as_options(problem.get("errors", []), given)
@@ -194,7 +194,7 @@ class EngineRows:
     def _advice_on(self, failure: str, *, out_of_memory: bool) -> Iterable[str]:
         """What to do about a failure of the engine, where that is known."""
         if self.engine.weight_decimals is not None and "DECIMAL(" in failure:
-            yield "  A weight is too large for so many decimals: give fewer --weight-decimals."
+            yield "  A weight is too large for that many decimals: lower --weight-decimals."
         elif "failed to offload" in failure:
             yield "  There is no room for what does not fit into memory: name another directory with --spill."
         elif out_of_memory:

@@ -23,7 +23,7 @@ def ended_by_signals() -> Iterator[Callable[[], None]]:
             raise KeyboardInterrupt if caught[0] == signal.SIGINT else SystemExit(128 + caught[0])
 
     def stop(number: int, _: object) -> None:
-        if not caught:  # once is enough; to ignore a signal that has come already, Python would print a complaint
+        if not caught:  # once is enough; if SIG_IGN were set after a signal has come, Python would print a complaint
             caught.append(number)
             check()
 

@@ -31,7 +31,7 @@ from service.wire.problems import FieldError, Problem, invalid_request, problem_
 from service.wire.requests.groups_schemas import FoundGroups
 
 UNNAMED = ""
-"""The key of a single file without a name: a table of all evaluations."""
+"""The key of a single file without a name: a table or a request with all evaluations."""
 
 _FEWEST = 2
 _OF_EVALUATION = re.compile(r"/evaluations/(\d+)((?:/.*)?)", re.DOTALL)
@@ -42,8 +42,8 @@ def named_files(
 ) -> dict[str, BinaryIO | str]:
     """Open every NAME=FILE, or one FILE, unless an engine reads them. Raises UsageError.
 
-    A name has no equals sign. That of a FILE alone is its own without the suffix, unless an engine reads it: globs and
-    tables have none that would do.
+    A name has no equals sign. A FILE without a NAME is named after itself, without the suffix, unless an engine reads
+    it: a glob or a table has no name that would do.
     """
     of_path = FileOrGlob()
     if len(words) == 1 and "=" not in words[0]:
@@ -178,7 +178,7 @@ def _plain(decoded: Decoded) -> Decoded:
 
 
 def _warn_of_rest(groups: object) -> None:
-    """Say what no request can: that an engine found several labels of negatives."""
+    """Warn that an engine found several negative labels: a request of groups has no field for that."""
     if isinstance(groups, FoundGroups) and groups.rest is not None:
         click.echo(f"Warning: {groups.rest}", err=True)
 

@@ -7,7 +7,7 @@ import click
 
 
 class FileArgument(click.Argument):
-    """The argument FILE, in whose place --table may be."""
+    """The argument FILE, which --table may replace."""
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
         """Take the table unless there is a file. Raises UsageError."""

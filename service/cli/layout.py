@@ -94,7 +94,7 @@ def total_lines(document: dict[str, Any]) -> Iterable[str]:
 
 
 def direction_lines(rocs: Iterable[float | None]) -> Iterable[str]:
-    """Say, below areas under ROC curves, what the reason may be if one is less than that of useless scores."""
+    """Suggest a reason, below the areas, if an area under a ROC curve is less than that of useless scores."""
     if any(roc is not None and roc < CHANCE for roc in rocs):
         yield f"  roc is below {CHANCE}: do the scores run the other way? See --lower-is-positive."
 

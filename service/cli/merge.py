@@ -36,7 +36,7 @@ from service.wire.requests.groups_schemas import GroupsSchema
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.File("rb"))
 @click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]")
-@click.option("--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.")
+@click.option("--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]")
 @click.option(
     "-o",
     "--output",
@@ -96,7 +96,7 @@ def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
 
 
 _OF_A_SAMPLE = {"", "/scores", "/labels"}
-"""Where a table has none of the columns that an evaluation needs, or not both of a sample."""
+"""Pointers of errors about a table without the columns of an evaluation, or with one of the two of a sample."""
 
 
 def _no_groups() -> Problem:

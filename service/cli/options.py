@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 class Commands(click.Group):
-    """A group whose commands refuse an option given more than once, of which click would keep the last.
+    """A group whose commands refuse an option given more than once, where click would keep the last one.
 
     Ctrl-C ends them with the status that a shell gives, 130.
     """
@@ -74,7 +74,7 @@ def _reading_options(
 
 _TWO_CLASSES_OPTIONS = (
     click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
-    click.option("--closed", metavar="NAME", help="Ends that a group includes: both, left or right.  [default: both]"),
+    click.option("--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]"),
 )
 _TOTALS_OPTIONS = (
     click.option("--positives", metavar="NUMBER", help="Total positives, for counts without column fn."),
@@ -98,12 +98,12 @@ def compared_options(command: _Command) -> _Command:
 
 
 def sliced_options(command: _Command) -> _Command:
-    """Add those for reading a sample or groups in slices: counts have none."""
+    """Add the options for reading a sample or groups in slices: counts cannot be sliced."""
     return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS)
 
 
 def classes_options(command: _Command) -> _Command:
-    """Add those for reading a sample with several classes."""
+    """Add the options for reading a sample with several classes."""
     return _with(command, *_reading_options("Columns of the scores, one for each class: cat,dog.", NAME_LIST))
 
 

@@ -66,9 +66,9 @@ def tradeoffs(
     """Find the best threshold for each trade-off.
 
     Lambda, the weight of recall, sets the trade-off between precision and recall: at 0 only precision counts, at 1
-    only recall. FILE is what rocpr curves takes: a table with the columns scores and labels, or the counts tp, fp, fn
-    and tn; or JSON, a request body for POST /v1/tradeoffs, with its own options. FILE can be - for standard input, with
-    --format.
+    only recall. FILE is what rocpr curves takes: a table with the columns scores and labels, with the counts tp, fp, fn
+    and tn, or with groups; or JSON, a request body for POST /v1/tradeoffs, with its own options. FILE can be - for
+    standard input, with --format.
     """
     given = given_texts(options)
     source = source_of(file, format_name, engine)

@@ -117,7 +117,7 @@ def one_vs_rest(*evaluations: Evaluation | None) -> tuple[CurvesWarning, ...]:
 
 
 def evaluate_curves(evaluation: Evaluation, options: CurvesOptions | None = None) -> Curves:
-    """Evaluate a sample or counts. Raises TooManyPoints, and RisingThresholds for counts."""
+    """Evaluate a sample, counts or groups. Raises TooManyPoints, and RisingThresholds for counts."""
     options = options or CurvesOptions()
     return curves_of(*evaluated_table(evaluation, options), options)
 

@@ -53,7 +53,7 @@ def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> d
 
 
 def _slice_values(values: list[Any], name: str, place: str) -> list[Any]:
-    """Check the values of a column of slices; raises Problem, which numbers no row, as these are of groups."""
+    """Check the values of a column of slices. Raises Problem, without a row number: these rows are groups."""
     try:
         columns.categories(values)
     except columns.ColumnError as error:
@@ -91,7 +91,7 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
     except NoRows as fact:
         raise invalid_value(
-            f"{place}/dataset", "no_rows", "No row meets where." if query.where else fact.detail
+            f"{place}/dataset", "no_rows", "No row has the values in where." if query.where else fact.detail
         ) from None
     except (OneClassLabels, TotalOutOfRange) as fact:
         raise invalid_value(f"{place}/dataset", FACT_CODES[type(fact)], fact.detail) from None
@@ -148,7 +148,7 @@ def _engine_of(dataset: Dataset, progress: OnProgress | None) -> Iterator["DuckD
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
     from service.engines.duckdb_files import Files  # noqa: PLC0415
 
-    texts = {dataset.labels, *dataset.slices, *dataset.filters}  # yes is no boolean
+    texts = {dataset.labels, *dataset.slices, *dataset.filters}  # so that yes is not read as a boolean
     numbers = [name for name in (dataset.scores, dataset.weights) if name is not None]
     files = Files(dataset.location, texts=texts, numbers=numbers)
     with DuckDB(files, memory=dataset.memory, threads=_THREADS, progress=progress) as duckdb:

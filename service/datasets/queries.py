@@ -112,10 +112,10 @@ def _query(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str) -
     asked = _asked({name: given.get(name) for name in _OWN}, place)
     dataset = datasets.get(asked["dataset"])
     if dataset is None:
-        raise Problem("unknown_dataset", "There is no dataset of this name; GET /v1/datasets lists those of your key.")
+        raise Problem("unknown_dataset", "There is no dataset of this name; GET /v1/datasets lists those that your key may use.")
     where, by = asked.get("where", {}), _slices(given.get("slices"), dataset, place)
     for name in where.keys() - set(dataset.filters):
-        message = f"Must be one of {', '.join(dataset.filters) or 'none'}."
+        message = _one_of(dataset.filters, "This dataset has no columns to filter by.")
         raise invalid_value(f"{place}/where/{pointer_token(name)}", "not_one_of", message)
     return DatasetQuery(place, dataset, where, by, asked.get("tolerance"))
 
@@ -143,6 +143,10 @@ def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
     return asked
 
 
+def _one_of(names: tuple[str, ...], otherwise: str) -> str:
+    return f"Must be one of {', '.join(names)}." if names else otherwise
+
+
 def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
     """The columns of slices, by name. Raises Problem for one that is not listed, and for one that has values."""
     if _is_absent(given):
@@ -153,7 +157,8 @@ def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
     for name, column in given.items():
         pointer = f"{place}/slices/{pointer_token(name)}"
         if name not in dataset.slices:
-            raise invalid_value(pointer, "not_one_of", f"Must be one of {', '.join(dataset.slices) or 'none'}.")
+            message = _one_of(dataset.slices, "This dataset has no columns of slices.")
+            raise invalid_value(pointer, "not_one_of", message)
         if not _is_absent(column):
             raise invalid_value(pointer, "exclusive", "The dataset has the values of this column; send an empty list.")
     return tuple(given)

@@ -44,14 +44,14 @@ _ADVICE = (
 """The beginnings of lines that follow an error and are about DuckDB's own SQL and settings."""
 
 _RENAMED = re.compile(r".*_\d+", re.DOTALL)
-"""What DuckDB calls a column whose name another has."""
+"""The name that DuckDB gives a column whose own name is taken."""
 
 _FAILURES: dict[type[duckdb.Error], type[EngineFailed]] = {
     duckdb.OutOfMemoryException: EngineOutOfMemory,
     duckdb.InvalidInputException: FilesUnreadable,
     duckdb.ConversionException: FilesUnreadable,
 }
-"""{DuckDB's failure: ours}; what Parquet's decoder finds has no class of its own and is the first or none."""
+"""{DuckDB's failure: ours}; it has no class for damaged Parquet files, some of which are plain EngineFailed."""
 
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
@@ -90,7 +90,7 @@ class DuckDB:
         try:
             with _explained():
                 self._connection = duckdb.connect(config=_config(str(self._spill.path), memory, threads))
-                # Parquet's statistics leave NaN out, and a comparison that is true of all else would be true of NaN.
+                # Parquet's statistics leave NaN out: from them, DuckDB would take a comparison as true of NaN, too.
                 self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
                 self._connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
                 self._connection.execute("SET enable_progress_bar_print = false")
@@ -134,7 +134,7 @@ class DuckDB:
         """Run a query and return its columns. Raises EngineFailed."""
         answers: list[NamedArrays] = []
         failures: list[BaseException] = []
-        finished = threading.Event()  # a thread that is joined while Ctrl-C comes may pass for dead
+        finished = threading.Event()  # if Ctrl-C interrupts a join, the thread may pass for dead
 
         def work() -> None:
             try:

@@ -91,7 +91,7 @@ class Files:
         """The SQL that counts what a body refuses in columns of numbers of CSV files, whatever DuckDB reads.
 
         For each column, the integers that no double holds, what is not a decimal number, such as 1_000 or NA, and the
-        beginning of the first of these by its characters; then all rows. Names of what is not finite are left out.
+        beginning of the first of these in alphabetical order; then all rows. Words such as nan and inf are not counted.
         """
         counts = []
         mark = re.escape(self.decimal or ".")

@@ -1,4 +1,4 @@
-"""The memory that an engine in this process takes unless it is told: half of what the process may use.
+"""The memory that an engine in this process takes by default: half of what the process may use.
 
 Knows the limits of a machine, a container and a process; nothing of engines. The other half is for the groups that this
 process holds, and for its neighbours. The share does not depend on what is free just now, so that runs are alike.
@@ -17,7 +17,7 @@ _LEAST = 128 << 20
 
 
 def default_memory(own_groups: Path = OWN_GROUPS, control_groups: Path = CONTROL_GROUPS) -> int:
-    """Half of the least of the machine's memory and the limits of this process and its control groups, in bytes."""
+    """Half of the machine's memory or of the lowest limit of this process or its control groups; at least 128 MiB."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limits = [machine, *_of_process(), *_of_control_groups(own_groups, control_groups)]
     return max(min(limits) // 2, _LEAST)

@@ -1,7 +1,7 @@
 """From rows in an engine to groups: probe, group exactly or into bins, divide the widest until the areas are bounded.
 
-Works over any Engine. What is guaranteed about the result rests on the engine's MIN, MAX and counts, never on the
-numbers of bins: overlapping groups are united, and lost rows are noticed.
+Works with any Engine. What is guaranteed about the result rests on the engine's MIN, MAX and counts, never on which
+bin a row was put into: overlapping groups are united, and lost rows are noticed.
 """
 
 import math

@@ -39,14 +39,14 @@ _DOUBLE_BITS, _MOST_BITS = 53, 64
 class RowSource:
     """The rows of an evaluation: a table and its columns, by name.
 
-    table, scores, labels, weights   names in `dialect`, quoted or not; names with other characters than letters need
-        no quotes.
+    table, scores, labels, weights   names in `dialect`, quoted or not; names with characters other than letters,
+        digits and underscores need no quotes.
     positive, negative   the positive labels, and the negative ones; None for the latter means all others.
     by                   columns that define slices.
     through_text         whether the scores are decimals too long for engines to convert correctly except as text.
     weight_decimals      decimals to round weights to, so that their sums do not depend on the order of rows.
     dialect              the dialect of the names and of the text.
-    unquoted             whether names of columns are as they are, and quotes belong to them.
+    unquoted             whether names of columns are taken literally, so that a quote is part of the name.
     """
 
     table: str
@@ -191,7 +191,7 @@ def _examples(rows: RowSource, *, plain: bool = False, whole: Collection[str] = 
 
 
 def _has_double(name: str) -> exp.Expr:
-    """Whether a double holds an integer: at most 53 bits are left of it without the last ones, which are 0."""
+    """Whether a double holds an integer: without the zeros at its end, it has at most 53 bits."""
     tests = []
     for bits in range(_DOUBLE_BITS, _MOST_BITS + 1):
         rest = exp.Mod(this=column(name), expression=label_literal(2 ** (bits - _DOUBLE_BITS)))

@@ -1,4 +1,4 @@
-// The page at /; the service computes everything.
+// The page at /. The service computes curves, areas, intervals and verdicts; the page only divides counts.
 "use strict";
 
 const $ = id => document.getElementById(id);
@@ -280,7 +280,7 @@ async function jump() {
 	answer.there ??= (await table("/v1/curves", {scores: model, include: "auc", operating_points: POINTS.map(([metric, at]) => ({metric, at}))})).operating_points;
 	const {threshold, tp, fp} = answer.there, at = $("jump").value;
 	if (answer !== shown() || !at) return;
-	if (threshold[at] == null) return write("jump-problem", "No threshold reaches it.");
+	if (threshold[at] == null) return write("jump-problem", "No threshold meets this.");
 	move(nearest(each => Math.abs(answer.points.threshold[each] - threshold[at])), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
 	rejudge();
 }
@@ -309,7 +309,7 @@ async function better() {
 function sentence(other, baseline, checks) {
 	const names = holds => checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]).join(", ");
 	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].flatMap((by, at) => by ? `${at ? "worse" : "better"} than ${baseline} by ${by}` : []);
-	return said.length ? `${other} is ${said.join(", ")}.` : `The data show no difference between ${other} and ${baseline}.`;
+	return said.length ? `${other} is ${said.join(", ")}.` : `The data do not show which is better, ${other} or ${baseline}.`;
 }
 
 function addRule(metric, bound, sure) {

@@ -24,7 +24,7 @@ _OF_TABLES = "Rocpr-Warnings"
 """A header of answers that are tables; a JSON answer contains the warnings."""
 _SCHEMAS = "#/components/schemas/"
 _LICENSES = "https://spdx.org/licenses/{}.html"
-"""The field for the licence's identifier, which OpenAPI 3.0 lacks."""
+"""The address of a licence: OpenAPI 3.0 has no field for its identifier."""
 _DESCRIPTION = """\
 The part of [openapi.yaml](/openapi.yaml) from which to generate clients: JSON in, JSON out. Every property of a request
 is optional; leave out what you do not need. Expect new properties, enum values and warnings in answers.

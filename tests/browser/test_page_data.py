@@ -71,7 +71,7 @@ class TestData:
         first, second = "a" * 100, "b" * 100
         rows = [f"{at % 3 == 0:d},{at},{-at}" for at in range(30)]
         page = loaded(visit("/", width=320), "long.csv", "\n".join([f"y,{first},{second}", *rows]).encode())
-        assert text_of(page, "#better h3").startswith("The data show no difference between")
+        assert text_of(page, "#better h3").startswith("The data do not show which is better, ")
         check_fits(page)
 
     def test_a_risk_and_a_label_of_another_language(self, visit: Visit) -> None:

@@ -48,7 +48,7 @@ class TestThreshold:
     def test_what_none_reaches_is_said(self, visit: Visit) -> None:
         page = loaded(visit("/"), "bad.csv", b"y,score\n1,0.2\n0,0.3\n1,0.4\n0,0.5\n")
         page.locator("#jump").select_option(label="precision ≥ 0.95")
-        until(lambda: text_of(page, "#jump-problem") == "No threshold reaches it.", "the note")
+        until(lambda: text_of(page, "#jump-problem") == "No threshold meets this.", "the note")
         page.locator("#slider").press("Home")
         assert text_of(page, "#jump-problem") == ""
 

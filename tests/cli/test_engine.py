@@ -326,7 +326,7 @@ def test_a_weight_too_large_for_its_decimals_is_told(tmp_path: Path) -> None:
     path.write_text("scores,labels,weights\n0.5,1,1e12\n0.4,0,1\n")
     done = run("curves", path, *DUCKDB, "--weight-decimals", "6")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1] == "  A weight is too large for so many decimals: give fewer --weight-decimals."
+    assert done.stderr.splitlines()[-1] == "  A weight is too large for that many decimals: lower --weight-decimals."
     assert run("curves", path, *DUCKDB, "--weight-decimals", "5").exit_code == 0
 
 

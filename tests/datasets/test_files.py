@@ -41,7 +41,7 @@ def test_a_cell_that_is_no_number_is_refused_like_a_bodys(cell: str, told: str, 
 def test_no_rows_are_told_like_a_bodys(rows: str, where: dict[str, list[str]], tmp_path: Path) -> None:
     refused = asked(f"p,y\n{rows}", tmp_path, where)
     (error,) = json.loads(refused.body)["errors"]
-    detail = "No row meets where." if where else "The table has no rows."
+    detail = "No row has the values in where." if where else "The table has no rows."
     assert error == {"pointer": "/dataset", "code": "no_rows", "detail": detail}
 
 

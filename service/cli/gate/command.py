@@ -30,7 +30,7 @@ EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 
 
 class GateCommand(click.Command):
-    """A command of which neither a defect nor Ctrl-C can look like a failed gate."""
+    """A command in which neither a defect nor Ctrl-C can look like a failed gate."""
 
     def invoke(self, context: click.Context) -> object:
         """Run it; a status of 1 is a verdict."""

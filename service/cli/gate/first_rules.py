@@ -50,7 +50,7 @@ _MEANINGS = {
 
 _DROP = """
 # Against the previous model, with --baseline OLD. If both have the same rows, put paired = true above the first rule.
-# With few rows this fails even for a model that is just as good: pair the rows, add more, or allow a larger drop.
+# With few rows, this can fail even for a model that is just as good: pair the rows, add more, or allow a larger drop.
 #[[rules]]
 #metric = "roc"
 #max_drop = 0.01
@@ -112,7 +112,7 @@ def _about(check: dict[str, Any]) -> Iterator[str]:
 
 
 def _lowest(check: dict[str, Any]) -> float:
-    """A bound that another test set hardly falls below: two estimates differ by √2 times the error of one."""
+    """A bound that another test set rarely falls below: two estimates differ by √2 times the error of one."""
     value, interval = check["value"], check["interval"]
     lowest: float = value if interval is None else value - math.sqrt(2) * max(value - interval["lower"], 0.0)
     return math.floor(max(lowest, 0.0) * _STEPS) / _STEPS

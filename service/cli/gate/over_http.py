@@ -40,7 +40,7 @@ MOST_LOST_CONNECTIONS = 4
 """The most repetitions of a request, and the most of these after a failed or broken connection."""
 
 LONGEST_ANSWER = 16 << 20
-"""More bytes than any verdict; a longer answer is not rocpr's."""
+"""More bytes than any verdict has; a longer answer is not rocpr's."""
 
 _COMPRESSED_FROM = 256 << 10
 _SHOWN_FROM = 1 << 20
@@ -160,7 +160,7 @@ def _content(server: ServerAddress, response: requests.Response) -> bytes:
     for piece in response.iter_content(1 << 16):
         content += piece
         if len(content) > LONGEST_ANSWER or time.monotonic() > end:
-            fail([f"Error: {server.url} is not a rocpr server: its answer is too long."])
+            fail([f"Error: {server.url} does not answer as rocpr does: its answer is too long, or takes too long."])
     return content
 
 

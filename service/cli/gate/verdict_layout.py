@@ -92,7 +92,7 @@ def _bound(rule: Rule) -> str:
 
 
 def _interval(check: dict[str, Any]) -> str:
-    """Format the interval of the value, or as it says of the difference."""
+    """Format the interval; one of the difference is marked as such, others are of the value."""
     interval = check["interval"]
     of_what = "difference " if "max_drop" in check["rule"] else ""
     return "-" if interval is None else f"{of_what}{fraction(interval['lower'])} to {fraction(interval['upper'])}"

@@ -115,7 +115,7 @@ def _unauthorized() -> Response:
 
 
 def _too_many(count: int) -> Response:
-    detail = f"This key has {count} requests in progress, the most it can have at once."
+    detail = f"This key has {count} request{'' if count == 1 else 's'} in progress, the most it can have at once."
     return problem_response(Problem("too_many_requests", detail))
 
 

@@ -47,7 +47,7 @@ class Identity:
     def __call__(self) -> int:
         """Return the number; prometheus_client calls this at every count, under a lock.
 
-        If all numbers are taken, it is one that no other process has, and the next count tries again.
+        If no file can be opened to take one, it is a number that no other process has, and the next count tries again.
         """
         if self._slot is None:
             try:

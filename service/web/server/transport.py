@@ -81,7 +81,7 @@ class Refused:
 
 
 def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
-    """Write an answer without calling the application, which ends the connection; log and count it."""
+    """Write an answer that ends the connection, without calling the application; log and count it."""
     status = HTTPStatus(problem.type.status)
     body = problem_document(problem, instance_of(refused.path))
     request_id = record_refusal(status.value, problem.type.code, refused.route, refused.method)

@@ -146,7 +146,7 @@ class CsvTable:
             if ragged:
                 found, row = ragged[0].actual_columns, ragged[0].number - _ROW_0
                 detail = (
-                    f"Row {row} has {found} fields but the header has {len(self.header)}; row 0 is the first below "
+                    f"Row {row} has {found} field{'' if found == 1 else 's'} but the header has {len(self.header)}; row 0 is the first below "
                     "the header."
                 )
             else:

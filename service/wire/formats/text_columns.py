@@ -101,7 +101,7 @@ def _(column: TextColumn, positive_label: object) -> Labels:
 
 
 def labels_of_texts(cells: pa.ChunkedArray, positive_label: object, decimal: str = ".") -> Labels:
-    """Split labels that are texts, of which an empty one is one, too."""
+    """Split labels that are texts; an empty text is a label, too."""
     codes, texts = coded(cells)
     if positive_label is None:
         return _default_labels(codes, texts, decimal)

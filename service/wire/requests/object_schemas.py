@@ -16,7 +16,7 @@ _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 class ObjectSchema(Schema):
     """An object that takes only its own fields, and treats null and [] as absent.
 
-    `example` is shown where there is something else in its place.
+    `example` is shown to who sent something else than an object.
     """
 
     example: ClassVar[str] = ""

@@ -144,7 +144,7 @@ def test_a_missing_column_is_reported_where_it_was_named(tmp_path: Path) -> None
 def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
     rules = written(tmp_path, "[[rules]]\nmetric = 'rok'\nmin = 0\n" * 30)
     lines = rocpr(rules, ALL).stderr.splitlines()
-    assert (len(lines), lines[-1]) == (22, "  The first 20 are listed.")
+    assert (len(lines), lines[-1]) == (22, "  At most 20 errors are listed.")
 
 
 @pytest.mark.parametrize(
