@@ -5,7 +5,7 @@
 #   sh deploy/clients.sh [java|generated|fetch|go|python|php|csharp|kotlin|rust|postman]...
 #
 # Without a name, it does all of them. Clients for which the machine lacks something are skipped, and the missing part is
-# named; C#, Kotlin and Rust clients are generated only. Generators come from PyPI and npm, into a temporary folder, or into
+# named; C#, Kotlin and Rust clients are only generated. Generators come from PyPI and npm, into a temporary folder, or into
 # CLIENTS_TOOLS, which is kept for the next run.
 # From Debian: default-jdk-headless libjackson2-databind-java libjsr305-java libgeronimo-annotation-1.3-spec-java golang-go
 # php-cli php-curl php-mbstring php-guzzlehttp-guzzle nodejs npm

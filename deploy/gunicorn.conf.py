@@ -1,6 +1,6 @@
 """How gunicorn runs the service, whoever starts it: deploy/run.sh, `rocpr serve`, systemd, a container.
 
-gunicorn 27 or newer: 23 lost requests when it was reloaded and when it replaced workers.
+Needs gunicorn 27 or newer: version 23 lost requests when it was reloaded and when it replaced workers.
 """
 
 import os

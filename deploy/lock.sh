@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rewrites the locks, requirements*.txt, from pyproject.toml and the .in files beside them.
+# Rewrites the locks, requirements*.txt, from pyproject.toml and the .in files next to them.
 # Needs the environment of deploy/test.sh; options go to uv, for example --upgrade.
 set -eu
 cd "$(dirname "$0")/.."

@@ -5,10 +5,10 @@
 #
 #   sh deploy/setup.sh [run]         what the service needs; an environment for tests will do
 #   sh deploy/setup.sh dev           that and what the tests need
-#   sh deploy/setup.sh run|dev check fails instead of making it
+#   sh deploy/setup.sh run|dev check fails unless it is up to date; makes nothing
 #
-# The file .venv/rocpr-stamp records what an environment was made from: the lock, the package's settings, the C sources, the
-# directory, the version of Python, and this file.
+# The file .venv/rocpr-stamp records what an environment was made from: the lock, the package's settings, the C sources and
+# deploy/build_hook.py, the directory, the version of Python, and this file.
 set -eu
 kind=${1:-run}
 case $kind in
@@ -47,7 +47,7 @@ if [ "$present" = "$wanted" ] || { [ "$kind" = run ] && [ "$present" = "$(stamp_
     exit 0
 fi
 if [ "${2:-}" = check ]; then
-    echo "rocpr: .venv is missing or was made from another lock" >&2
+    echo "rocpr: .venv is missing or out of date" >&2
     exit 1
 fi
 

@@ -19,7 +19,7 @@ step ruff format --check .
 step mypy --strict service
 step lint-imports
 coverage erase
-# The tests of Spark, which share one server, run beside all others.
+# The tests of Spark, which share one server, run at the same time as all others.
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 step coverage run -m pytest tests/engines/spark "$@" > "$printed" 2>&1 &
@@ -30,7 +30,7 @@ most=0
 step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
     --ignore tests/refusals --ignore tests/browser --ignore tests/engines/spark "$@" || most=$?
 # Two at a time: laws, the tests of the contract, which take long to import, and those of a browser, which needs a processor of its
-# own. In these processes, the loops in C are used, as users do; in all others NumPy's, and a test compares the answers of both.
+# own. These processes use the loops in C, as most users do; all others use NumPy's, and a test compares the answers of both.
 properties=0
 step python -m pytest -n 2 --dist worksteal --compiled tests/properties tests/contract tests/refusals \
     tests/browser "$@" || properties=$?

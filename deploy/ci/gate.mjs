@@ -5,8 +5,8 @@
 // The files, the options, and ROCPR_SERVER, ROCPR_API_KEY, ROCPR_PLOT and ROCPR_SECONDS are those of gate.sh; the comment
 // at its top explains them.
 // Prints each rule with its numbers, and why it is not met. If $GITHUB_STEP_SUMMARY is set, asks the server once more and
-// adds the verdict in Markdown, or why there is none. The exit status is 0 if every rule is met, 1 if a rule is not met,
-// and 2 if that cannot be decided, or there is no verdict.
+// adds the verdict in Markdown, or why there is none. The exit status is 0 if every rule is met, 1 if a rule failed,
+// and 2 if none failed but one is undecided, or there is no verdict.
 
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -52,7 +52,7 @@ async function request(server, rulesPath, scoresPath, options) {
   return { url, type, body: `{"rules": ${rules}, ${text.slice(1)}` };
 }
 
-/** Asks until there is an answer that is not "come again", or no time is left. */
+/** Asks until the server answers something other than 429 or 503, or no time is left. */
 async function ask({ url, type, body }, accept, key, seconds) {
   const end = Date.now() + seconds * 1000;
   const headers = { "Content-Type": type, Accept: accept };

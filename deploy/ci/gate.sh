@@ -10,13 +10,13 @@
 #             'intervals={"seed": 7}' ...
 #
 # ROCPR_SERVER    the server's address, to which /v1/gates is added, with http:// or https://.
-# ROCPR_API_KEY   the key, if the server needs one. It is never printed, and is on no command line.
+# ROCPR_API_KEY   the key, if the server needs one. It is never printed, and never appears on a command line.
 # ROCPR_JUNIT     a file for a JUnit report, for which the server is asked once more.
 # ROCPR_PLOT      a file for a picture of the verdict, SVG, for which the server is asked once more.
 # ROCPR_SECONDS   how long to keep trying if the server is busy or not up yet; 120 by default.
 #
 # Prints the verdict in Markdown. If $GITHUB_STEP_SUMMARY is set, also adds the verdict, or why there is none, to that file.
-# The exit status is 0 if every rule is met, 1 if a rule is not met, and 2 if that cannot be decided, or there is no verdict.
+# The exit status is 0 if every rule is met, 1 if a rule failed, and 2 if none failed but one is undecided, or there is no verdict.
 set -eu
 
 fail() {

@@ -37,7 +37,7 @@ _OPTIONS = (
         "--engine",
         type=click.Choice(["duckdb", "spark"]),
         is_eager=True,
-        help="Let this engine read the rows, of any number. FILE may be a glob: '/lake/*.parquet'; in Spark, it is a table.",
+        help="Read any number of rows with this engine: FILE may be a glob, '/lake/*.parquet', or with spark a table.",
     ),
     click.option("--remote", metavar="ADDRESS", help="With --engine spark: its server, sc://HOST:15002."),
     click.option(

@@ -36,7 +36,9 @@ from service.wire.requests.groups_schemas import GroupsSchema
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.File("rb"))
 @click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]")
-@click.option("--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]")
+@click.option(
+    "--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]"
+)
 @click.option(
     "-o",
     "--output",

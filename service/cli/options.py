@@ -74,7 +74,9 @@ def _reading_options(
 
 _TWO_CLASSES_OPTIONS = (
     click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
-    click.option("--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]"),
+    click.option(
+        "--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]"
+    ),
 )
 _TOTALS_OPTIONS = (
     click.option("--positives", metavar="NUMBER", help="Total positives, for counts without column fn."),

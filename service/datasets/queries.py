@@ -112,7 +112,9 @@ def _query(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str) -
     asked = _asked({name: given.get(name) for name in _OWN}, place)
     dataset = datasets.get(asked["dataset"])
     if dataset is None:
-        raise Problem("unknown_dataset", "There is no dataset of this name; GET /v1/datasets lists those that your key may use.")
+        raise Problem(
+            "unknown_dataset", "There is no dataset of this name; GET /v1/datasets lists those that your key may use."
+        )
     where, by = asked.get("where", {}), _slices(given.get("slices"), dataset, place)
     for name in where.keys() - set(dataset.filters):
         message = _one_of(dataset.filters, "This dataset has no columns to filter by.")

@@ -239,8 +239,8 @@ PROBLEM_TYPES = {
             "too_many_requests",
             429,
             "Too many requests at once",
-            "The API key, or the client's address if a proxy limits these, already has as many requests in "
-            "progress as allowed (ROCPR_KEY_CONCURRENCY). Wait for them, and at least as long as Retry-After says.",
+            "The API key already has as many requests in progress as allowed (ROCPR_KEY_CONCURRENCY), or a proxy "
+            "limits the client's address. Wait until some have ended, and at least as long as Retry-After says.",
         ),
         ProblemType(
             "headers_too_large",

@@ -88,7 +88,7 @@ class Keys:
             self._reported = ""
             for fault in faults[:_MOST_REPORTED]:
                 _logger.error("%s", fault)
-            _logger.info("%s: %d keys were read.", KEYS_VARIABLE, len(self._keys))
+            _logger.info("%s: keys read: %d.", KEYS_VARIABLE, len(self._keys))
 
     def _report_unreadable(self, fault: str) -> None:
         """Log that the file is unreadable, once, not with each request that tries again."""

@@ -146,8 +146,8 @@ class CsvTable:
             if ragged:
                 found, row = ragged[0].actual_columns, ragged[0].number - _ROW_0
                 detail = (
-                    f"Row {row} has {found} field{'' if found == 1 else 's'} but the header has {len(self.header)}; row 0 is the first below "
-                    "the header."
+                    f"Row {row} has {found} field{'' if found == 1 else 's'} but the header has {len(self.header)}; "
+                    "row 0 is the first below the header."
                 )
             else:
                 detail = "The body is not CSV."
