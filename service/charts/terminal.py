@@ -78,7 +78,7 @@ def _draw_table(dots: np.ndarray, table: DrawnTable, name: str) -> None:
 
 
 def _draw(dots: np.ndarray, line: Line, every: int = 1) -> None:
-    """Set the dots along a line; with `every`, only one of so many, so that the line is dotted."""
+    """Set the dots along a line, or only every n-th of them, so that it is dotted."""
     high, wide = dots.shape
     across, up = np.diff(line.x), np.diff(line.y)
     steps = np.ceil(2 * np.maximum(np.abs(across) * wide, np.abs(up) * high)).astype(np.int64) + 1

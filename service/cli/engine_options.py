@@ -85,7 +85,7 @@ def engine_options(command: _Command) -> _Command:
         if engine == "spark" and chosen["remote"] is None:
             raise click.UsageError("--engine spark needs --remote, as in sc://HOST:15002.")
         if table is not None and "file" not in options:
-            message = "--table is for one evaluation; give each table as NAME=TABLE, as in new=prod.ml.scores."
+            message = "--table takes the place of FILE, and this command has none; name tables where it takes files."
             raise click.UsageError(message)
         return command(*arguments, engine=None if engine is None else EngineOptions(engine, **chosen), **options)
 

@@ -114,7 +114,7 @@ def _look_at(cells: pa.Array, room: int) -> int:
     cells.validate()
     room -= _viewed_bytes(cells)
     if room < 0:
-        raise Problem("body_too_large", "All text of a string_view column together is longer than the limit.")
+        raise Problem("body_too_large", "The text of all string_view columns together is longer than the limit.")
     cells.validate(full=True)
     return room
 

@@ -16,7 +16,7 @@ _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 class ObjectSchema(Schema):
     """An object that takes only its own fields, and treats null and [] as absent.
 
-    `example` is shown to who sent something else than an object.
+    `example` is shown if something other than an object was sent.
     """
 
     example: ClassVar[str] = ""

@@ -84,7 +84,14 @@ def test_no_server_and_no_token_in_what_is_said() -> None:
         (["slices", "t", "--spill", "/tmp", *TO_NOBODY], "--spill needs --engine duckdb."),
         (["curves", "t", "--table", "t", *TO_NOBODY], "--table takes the place of FILE."),
         (["tradeoffs", *TO_NOBODY], "Missing argument 'FILE'."),
-        (["compare", "a=t", "b=t", "--table", "t", *TO_NOBODY], "--table is for one evaluation; give each table"),
+        (
+            ["compare", "a=t", "b=t", "--table", "t", *TO_NOBODY],
+            "this command has none; name tables where it takes files.",
+        ),
+        (
+            ["gate", "rules.toml", "t", "--table", "t", *TO_NOBODY],
+            "this command has none; name tables where it takes files.",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(words: list[str], reason: str) -> None:

@@ -323,7 +323,7 @@ def test_views_that_repeat_a_long_text_are_counted_before_they_are_looked_at():
         with pytest.raises(Problem) as caught:
             validate([pa.chunked_array(column)], 1 << 28)
         assert caught.value.type.code == "body_too_large"
-        assert caught.value.detail == "All text of a string_view column together is longer than the limit."
+        assert caught.value.detail == "The text of all string_view columns together is longer than the limit."
 
 
 def test_views_have_room_for_all_columns_together():
