@@ -13,6 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const TYPES = {
   csv: "text/csv",
+  tsv: "text/csv",
   json: "application/json",
   parquet: "application/vnd.apache.parquet",
   arrow: "application/vnd.apache.arrow.stream",
@@ -32,7 +33,8 @@ async function request(server, rulesPath, scoresPath, options) {
   if (rulesPath.endsWith(".toml")) throw new GateError(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
   const rules = (await readFile(rulesPath, "utf8")).trim(); // unparsed: JavaScript accepts 1e400 and duplicate keys
   const scores = await readFile(scoresPath);
-  const named = TYPES[scoresPath.split(".").pop()];
+  const suffix = scoresPath.split(".").pop();
+  const named = TYPES[suffix];
   const type = named === TYPES.arrow && scores.subarray(0, 6).equals(Buffer.from("ARROW1")) ? ARROW_FILE : named;
   if (!type) throw new GateError(`${scoresPath} does not end in .${Object.keys(TYPES).join(", .")}`);
   const url = new URL(`${server.replace(/\/+$/, "")}/v1/gates`);
@@ -43,6 +45,7 @@ async function request(server, rulesPath, scoresPath, options) {
       if (!name) throw new GateError(`${option} is not NAME=VALUE`);
       url.searchParams.append(name, value);
     }
+    if (suffix === "tsv" && !url.searchParams.has("delimiter")) url.searchParams.set("delimiter", "tab");
     return { url, type, body: scores };
   }
   if (options.length) throw new GateError("options are for tables; in a JSON file, options are fields");

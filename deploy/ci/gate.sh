@@ -4,8 +4,8 @@
 #   ROCPR_SERVER=https://rocpr.example.org sh gate.sh RULES.json SCORES [NAME=VALUE ...]
 #
 # RULES.json  the rules, a JSON list: [{"metric": "roc", "min": 0.9}]; rocpr gate --init --json SCORES prints a first one
-# SCORES      a table: .csv, .parquet, or Arrow .arrow, .arrows, .feather; or .json, an evaluation as POST /v1/gates
-#             takes it, with baseline, intervals and paired if you want them.
+# SCORES      a table: .csv, .tsv with tabs, .parquet, or Arrow .arrow, .arrows, .feather; or .json, an evaluation as
+#             POST /v1/gates takes it, with baseline, intervals and paired if you want them.
 # NAME=VALUE  options for a table: scores=prob labels=y positive_label=yes baseline_scores=old paired=true
 #             'intervals={"seed": 7}' ...
 #
@@ -80,7 +80,7 @@ case $scores in
         data=$folder/body
         type=application/json
         ;;
-    *.csv) type=text/csv ;;
+    *.csv | *.tsv) type=text/csv ;;
     *.parquet) type=application/vnd.apache.parquet ;;
     *.arrow | *.arrows | *.feather)
         type=application/vnd.apache.arrow.stream
@@ -88,7 +88,7 @@ case $scores in
             type=application/vnd.apache.arrow.file
         fi
         ;;
-    *) fail "$scores does not end in .csv, .json, .parquet, .arrow, .arrows or .feather" ;;
+    *) fail "$scores does not end in .csv, .tsv, .json, .parquet, .arrow, .arrows or .feather" ;;
 esac
 if [ "$type" != application/json ]; then
     url="$url?fail_status=409&rules=$(encoded <"$rules")"
@@ -98,6 +98,9 @@ if [ "$type" != application/json ]; then
             *) fail "$option is not NAME=VALUE" ;;
         esac
     done
+    case $scores in
+        *.tsv) case $url in *'&delimiter='*) ;; *) url="$url&delimiter=tab" ;; esac ;;
+    esac
 fi
 
 # Asks for the verdict as media type $1, into file $2. Prints the status and the media type of the answer, or 000 if there

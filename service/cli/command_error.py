@@ -5,6 +5,7 @@ from typing import IO, Any, NoReturn
 
 import click
 
+from service.cli.layout import terminal_safe
 from service.extras import how_to_install
 
 
@@ -24,6 +25,5 @@ def needs_extra(extra: str) -> str:
 
 
 def fail(lines: Iterable[str]) -> NoReturn:
-    """End the command with a message; characters that a terminal would interpret, as from a file, are escaped."""
-    text = "\n".join(lines)
-    raise CommandError("".join(mark if mark.isprintable() or mark == "\n" else ascii(mark)[1:-1] for mark in text))
+    """End the command with a message; what a terminal would interpret, perhaps from a file, is escaped."""
+    raise CommandError("\n".join(map(terminal_safe, "\n".join(lines).split("\n"))))

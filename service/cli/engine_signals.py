@@ -11,8 +11,8 @@ from threading import current_thread, main_thread
 def ended_by_signals() -> Iterator[Callable[[], None]]:
     """Have Ctrl-C and SIGTERM stop the query and remove what it wrote to disk, however often they come.
 
-    Python drops an exception that a signal raises within some callbacks of its own, and prints it, unless told not to.
-    So call what this yields now and then: it raises the exception again.
+    If a signal arrives during one of Python's internal callbacks, the exception it raises is printed and lost. This
+    suppresses the printing; call what it yields now and then, and the exception is raised again.
     """
     complain = sys.unraisablehook
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -33,8 +33,8 @@ def text_lines(text: str) -> Iterable[str]:
 
 
 def terminal_safe(text: str) -> str:
-    """Escape text from the data that a terminal would interpret."""
-    return text if text.isprintable() else ascii(text)
+    """Escape what a terminal would interpret in text from the data, line breaks included."""
+    return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
 
 
 def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:

@@ -235,19 +235,24 @@ def _sums(rows: RowSource, *, checked: bool = False) -> Iterator[exp.Expr]:
     if rows.weights is not None:
         if not checked:
             yield aliased(count_of(), "rows")
-        weight: exp.Expr = column("weight")
-        if rows.weight_decimals is not None and rows.dialect == "bigquery":
-            weight = exp.cast(weight, "bigdecimal")
-        # DuckDB gives a product no more digits than its wider factor has.
-        is_wider = rows.weight_decimals is not None and rows.dialect == "duckdb"
-        other = exp.cast(weight.copy(), f"decimal(38, {rows.weight_decimals})") if is_wider else weight.copy()
-        square: exp.Expr = exp.Mul(this=weight, expression=other)
-        if rows.weight_decimals is not None and rows.dialect != "bigquery":
-            square = exp.cast(square, f"decimal(38, {2 * rows.weight_decimals})")  # exact, as the sum of weights is
+        square = _square(column("weight"), rows)
         yield from (aliased(_total(met, square, rows), f"{name}_squared") for name, met in of_class.items())
 
 
 _CLASSES = (("positives", 1), ("negatives", 0))
+
+
+def _square(weight: exp.Expr, rows: RowSource) -> exp.Expr:
+    """The square of a weight; of a rounded one it is exact, as the sum of weights is."""
+    decimals = rows.weight_decimals
+    if decimals is None:
+        return exp.Mul(this=weight, expression=weight.copy())
+    if rows.dialect == "bigquery":
+        wide = exp.cast(weight, "bigdecimal")
+        return exp.Mul(this=wide, expression=wide.copy())
+    # DuckDB gives a product no more digits than its wider factor has.
+    other = exp.cast(weight.copy(), f"decimal(38, {decimals})") if rows.dialect == "duckdb" else weight.copy()
+    return exp.cast(exp.Mul(this=weight, expression=other), f"decimal(38, {2 * decimals})")
 
 
 def _total(met: exp.Expr, value: exp.Expr, rows: RowSource) -> exp.Expr:

@@ -156,7 +156,7 @@ def test_few_columns_and_values_are_listed_and_none_affects_a_terminal(tmp_path:
     _, listed = run.stderr.split("--labels. (missing)\n\n")
     assert "\x1b" not in run.stderr
     lines = listed.splitlines()
-    assert lines[1].split() == ["'\\x1b[31m'", "number", "0,", "1,", "2,", "..."]
+    assert lines[1].split() == ["\\x1b[31m", "number", "0,", "1,", "2,", "..."]
     assert lines[2].split()[0] == "n" * 40
     assert (len(lines), lines[-1]) == (22, "  and 22 more")
 

@@ -30,7 +30,7 @@ from tests.deploy.ci_jobs import (
 )
 from tests.e2e.conftest import free_port
 from tests.junit_facts import check_junit
-from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
+from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, parquet_body
 
 __all__ = ["guarded", "place"]
 
@@ -54,11 +54,16 @@ def test_the_script_has_no_complaint_of_shellcheck(root: Path) -> None:
     check_script((root / "deploy/ci/gate.sh").read_text(), "sh")
 
 
-MAKERS = {"parquet": parquet_body, "arrow": arrow_body, "feather": arrow_file_body}
+MAKERS = {
+    "tsv": lambda table: csv_body(table).replace(b",", b"\t"),
+    "parquet": parquet_body,
+    "arrow": arrow_body,
+    "feather": arrow_file_body,
+}
 
 
 @SCRIPTS
-@pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "arrow", "feather"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "parquet", "arrow", "feather"])
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
 def test_a_script_stops_a_job(script: Any, place: Path, root: Path, guarded: str, *, text: str, suffix: str) -> None:
     scores = f"{ALL.stem}.{suffix}"
@@ -70,6 +75,13 @@ def test_a_script_stops_a_job(script: Any, place: Path, root: Path, guarded: str
     assert "roc" in ran.printed
     assert f"Gate {VERDICTS[STATUSES[text]]}" in ran.printed
     assert ("below min 0.999." in ran.printed) is (text == FAILING)
+
+
+@SCRIPTS
+def test_a_separator_that_is_given_is_that_of_a_tsv_file(script: Any, place: Path, root: Path, guarded: str) -> None:
+    (place / "t.tsv").write_text(ALL.read_text().replace(",", "|"))
+    words = ["passing.json", "t.tsv", "delimiter=pipe"]
+    assert script(place, root, *words, ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY).status == 0
 
 
 @SCRIPTS
@@ -102,13 +114,10 @@ def test_a_json_body_carries_its_options_and_keeps_its_digits(
 
 @SCRIPTS
 def test_a_script_reads_the_files_that_the_command_reads(script: Any, place: Path, root: Path) -> None:
-    """All but .tsv, which the command reads with an option of its own."""
     (place / "gate.txt").write_text("")
     ran = script(place, root, "passing.json", "gate.txt", ROCPR_SERVER="http://127.0.0.1:9")
     named = re.findall(r"\.(\w+)", ran.complaints.partition("does not end in")[2])
-    assert set(named) == set(SUFFIXES) - {"tsv"}, (
-        "deploy/ci/gate.sh and gate.mjs have the suffixes of service/cli/files.py"
-    )
+    assert set(named) == set(SUFFIXES), "deploy/ci/gate.sh and gate.mjs have the suffixes of service/cli/files.py"
 
 
 @SCRIPTS
