@@ -60,7 +60,7 @@ wsgi_app = "service.app:create_app()"
 # Loopback unless --bind says otherwise: the service has no TLS of its own.
 bind = f"127.0.0.1:{os.environ.get('PORT') or '8000'}"
 
-# An event loop that reads and sends, and threads that evaluate (service/web/server/).
+# An event loop that reads, sends and answers small requests, and threads for the others (service/web/server/).
 worker_class = "service.web.server.worker.Worker"
 workers = _settings.workers
 

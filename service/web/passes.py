@@ -1,10 +1,10 @@
 """How the server and the application communicate about one request, through its WSGI environ.
 
-The server (server/) calls the application only with complete requests, on a thread of a lane, and perhaps several times
-for one request. Each call is a pass:
+The server (server/) calls the application only with complete requests, and perhaps several times for one. Each call is
+a pass:
 
     HEAD      before the body is read: refuses a missing key, an unknown path, or too long a body.
-    SMALL     with the body, on the thread for small requests.
+    SMALL     with the body, on the server's event loop, which does nothing else meanwhile.
     COLUMNAR  with the body, when an evaluator process is free for small bodies that a library in C++ parses.
     BIG       with the body, holding a slot for big requests.
 
@@ -56,7 +56,7 @@ class ClientGone(Exception):
 
 
 class Client:
-    """The client that waits for an answer; the server reports, on its own thread, when it has gone."""
+    """The client that waits for an answer; the server reports, on its loop, when it has gone."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -17,7 +17,7 @@ from structlog.tracebacks import ExceptionDictTransformer
 from structlog.typing import EventDict, WrappedLogger
 
 current_request_id: ContextVar[str | None] = ContextVar("current_request_id", default=None)
-"""The id of the request that this thread serves, for failures logged meanwhile."""
+"""The id of the current request, for failures logged meanwhile."""
 
 _STDERR = 2
 _MAX_EVENT = 300

@@ -100,7 +100,7 @@ class _Observed:
 
 
 _current: ContextVar[_Observed | None] = ContextVar("observed", default=None)
-"""The request that this thread serves."""
+"""The current request."""
 
 
 def install_observation(app: Flask, log_level: str) -> None:

@@ -1,8 +1,8 @@
 """The server: turns the bytes of many clients into complete requests, and sends answers to clients at their own speed.
 
-One process is one worker of gunicorn, with one event loop. Nothing a client does blocks a thread: everything that waits
-for a client (its head, its body, its reading) is a few kilobytes of state on the loop, with a deadline. Threads only
-evaluate. So clients cost each other nothing but evaluation time, which is bounded and shared fairly.
+One process is one worker of gunicorn, with one event loop. Nobody waits for a client: its head, its body, its reading
+are a few kilobytes of state on the loop, with a deadline. So clients cost each other nothing but evaluation time, which
+is bounded and shared fairly.
 
 **Who reads.** `accepting.py` accepts connections, one per event; a process with more connections than another stands
 back for a moment. `connection.py` is a connection: a phase, and its deadline. `reading.py` turns bytes into requests,
@@ -15,9 +15,10 @@ A long body is preceded by a pass without it, so that a missing key or an unknow
 Work that turns out to be long in the pass for small requests moves to the one for big ones. `exchange.py` is a request
 on its way through its passes.
 
-**Who waits where.** A complete request waits in a lane (`lane.py`), which is a queue with threads:
+**Who waits where.** A complete request waits in a lane (`lane.py`), which is a queue, and whoever works on it:
 
-    small      heads and small requests: one thread, because a process uses one processor at a time
+    small      heads and small requests: the loop, one between two rounds of reading and sending; a thread would only
+               compete with it for the GIL
     columnar   small Parquet bodies, and Arrow ones that are not plain: one thread, which hands them to an evaluator
     big        all other work: a thread for each slot; slots are counted over all processes
 
@@ -45,6 +46,6 @@ connection, and might destroy the answer before it is read.
     the queues                 256 small, 256 columnar and 64 big requests a process, ROCPR_QUEUE_SECONDS
     evaluation                 ROCPR_BIG_WORK in the small lanes; ROCPR_BIG_SECONDS and ROCPR_SLOTS in the big one
 
-A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat,
-unless the thread for small requests is stuck; the master then replaces the process.
+A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat;
+the master replaces a process whose loop is stuck.
 """

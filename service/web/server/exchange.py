@@ -1,6 +1,6 @@
 """One request on its way through the application: its environ, its passes, and their results.
 
-Knows WSGI, passes.py and lanes; nothing of sockets. `run` is called on a thread of a lane, everything else on the loop.
+Knows WSGI, passes.py and lanes; nothing of sockets. `run` may be called on a thread, everything else on the loop.
 """
 
 import io
@@ -134,7 +134,7 @@ class Exchange:
             self._until_sent.close()
 
     def run(self) -> Then:
-        """Call the application for the pass, on a thread; return the callback that reports the result."""
+        """Call the application for the pass; return the callback that reports the result."""
         if self._client.gone:
             count_abandoned("waiting")
             return self.dispose
@@ -142,7 +142,7 @@ class Exchange:
         self._environ[WAITED] = waited + time.monotonic() - self._waits_since
         try:
             return partial(self._report, self._called())
-        except BaseException as error:  # noqa: BLE001  # a lane's thread must survive any error of the application
+        except BaseException as error:  # noqa: BLE001  # the loop and a lane's thread must survive any error of the application
             _LOG.error("Unexpected failure", exc_info=error)
             return partial(self._report, self._receiver.failed)
 
@@ -166,7 +166,7 @@ class Exchange:
             except OSError as error:
                 raise no_room() from error
 
-    # On a thread.
+    # Perhaps on a thread.
 
     def _called(self) -> Then:
         started: list[tuple[str, Fields]] = []

@@ -1,4 +1,4 @@
-"""rocpr's gunicorn worker: a process with an event loop, which reads and sends, and lanes, which evaluate.
+"""rocpr's gunicorn worker: an event loop, which reads, sends and does short work, and threads for what takes longer.
 
 Knows gunicorn, signals and listeners. gunicorn manages the processes: it starts them, watches their heartbeats, and
 tells them to stop.
@@ -27,7 +27,7 @@ from service.web.lanes.fair_slots import FairSlots, NoSlotFree
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
 from service.web.server.accepting import Listeners
-from service.web.server.lane import Lane, NobodyNow
+from service.web.server.lane import LoopLane, NobodyNow, ThreadLane
 from service.web.server.parser import new_parser
 from service.web.server.process_bounds import Bounds, Held
 from service.web.server.server import Server
@@ -40,11 +40,8 @@ SWEEP_SECONDS = 1.0
 STOP_SWEEP_SECONDS = 0.1
 """The same once the process must stop."""
 
-STUCK_SECONDS = 60.0
-"""How long a small request may take before heartbeats stop and the master replaces the process."""
-
 SMALL_WAITING, BIG_WAITING = 256, 64
-"""The most requests that may wait in each process: for the thread of small ones, and for a slot."""
+"""The most requests that may wait in each process: small ones, and those for a slot."""
 
 SWITCH_SECONDS = 0.0005
 """How long a thread may hold the GIL while the loop waits for it; the loop releases it at each system call.
@@ -132,9 +129,9 @@ class Worker(BaseWorker):
 
     def _make_server(self, settings: Settings, slots: FairSlots) -> Server:
         loop, extensions = self._loop, self.wsgi.extensions
-        small = Lane(loop, "small", threads=1, ahead=1, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
-        columnar = Lane(loop, "columnar", threads=1, ahead=1, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
-        big = Lane(
+        small = LoopLane(loop, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
+        columnar = ThreadLane(loop, "columnar", threads=1, ahead=1, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
+        big = ThreadLane(
             loop, "big", threads=settings.slots, most=BIG_WAITING, half_life=BIG_HALF_LIFE, admit=partial(_admit, slots)
         )
         bounds = Bounds(
@@ -162,8 +159,7 @@ class Worker(BaseWorker):
         self._loop.call_later(SWEEP_SECONDS, self._sweep)
         self._server.sweep()
         self._listeners.count()
-        if self._server.shared.lanes[Pass.SMALL].longest() < STUCK_SECONDS:
-            self.notify()
+        self.notify()
         if self.ppid != os.getppid() and self._stops_at is None:
             self.log.info("The master is gone.")
             self._stop_listening()

@@ -11,7 +11,7 @@ from service.web.lanes import board
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
 from service.web.server import connection, exchange, lane, queues, sending, server, sweep
-from service.web.server.lane import Lane
+from service.web.server.lane import Lane, ThreadLane
 from tests.web.server.serving import SECONDS, Clock, Served
 
 Serve = Callable[..., Served]
@@ -37,9 +37,9 @@ def loop(failures: list[dict[str, Any]]) -> Iterator[asyncio.AbstractEventLoop]:
 
 @pytest.fixture(scope="session")
 def lanes(loop: asyncio.AbstractEventLoop) -> Mapping[Pass, Lane]:
-    """Lanes for all tests: their threads never end."""
+    """Lanes for all tests. All have threads, which never end, because many applications here wait for their test."""
     small, columnar, big = (
-        Lane(loop, name, threads=threads, ahead=ahead, most=100, half_life=1.0)
+        ThreadLane(loop, name, threads=threads, ahead=ahead, most=100, half_life=1.0)
         for name, threads, ahead in (("small", 1, 1), ("columnar", 1, 1), ("big", 2, 0))
     )
     return {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big}

@@ -1,4 +1,4 @@
-"""A lane alone: the order of its requests, the number of threads, and what waits for a slot."""
+"""Lanes alone: the order of requests, the number of threads, what waits for a slot, and the turns of the loop."""
 
 import asyncio
 import threading
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from service.web.server.lane import Lane
+from service.web.server.lane import Lane, LoopLane, ThreadLane
 from service.web.server.queues import Use
 from tests.e2e.wire import SECONDS
 
@@ -60,11 +60,11 @@ class Slots:
 
 
 class Held:
-    """A lane whose requests are put on the loop."""
+    """A lane whose requests are put on the loop; one with a thread, unless another is given."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, **options: Any) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, lane: Lane | None = None, **options: Any) -> None:
         self._loop = loop
-        self.lane = Lane(loop, "tested", **{"threads": 1, "most": 100, "half_life": 1.0, **options})
+        self.lane = lane or ThreadLane(loop, "tested", **{"threads": 1, "most": 100, "half_life": 1.0, **options})
 
     def on_loop(self, function: Callable[[], Any]) -> Any:
         async def call() -> Any:
@@ -244,11 +244,67 @@ def test_the_time_of_a_request_is_its_owners_and_its_connections(
     request = Request(held=True)
     held.put(request)
     assert request.begun.wait(SECONDS)
-    assert 0 < held.lane.longest() <= SECONDS
     time.sleep(0.02)
     request.go.set()
     assert request.is_told()
     ((found, seconds),) = charged
     assert found is request
     assert seconds >= 0.02
-    assert held.lane.longest() == 0
+
+
+class TestOnTheLoop:
+    @pytest.fixture
+    def held(self, loop: asyncio.AbstractEventLoop) -> Held:
+        return Held(loop, LoopLane(loop, most=3, half_life=1.0))
+
+    def test_each_owner_has_a_turn(self, held: Held, order: list[Request]) -> None:
+        first, second, other = Request("a"), Request("a"), Request("b")
+        held.put(first, second, other)
+        assert all(request.is_told() for request in (first, second, other))
+        assert order == [first, other, second]
+        held.put(again := Request("a"))
+        assert again.is_told()
+
+    def test_the_loop_reads_and_sends_between_two_requests(
+        self, held: Held, loop: asyncio.AbstractEventLoop, order: list[Request]
+    ) -> None:
+        done: list[int] = []
+
+        def look(times: int) -> None:
+            """Note how many requests have been done, at this turn of the loop and the next ones."""
+            done.append(len(order))
+            if times:
+                loop.call_soon(look, times - 1)
+
+        requests = [Request() for _ in range(3)]
+        held.on_loop(lambda: [*map(held.lane.put, requests), look(3)])
+        held.until(lambda: len(done) == 4)
+        assert done == [0, 1, 2, 3]
+        assert all(request.is_told() for request in requests)
+        assert {request.thread for request in requests} == {held.on_loop(lambda: threading.current_thread().name)}
+
+    def test_who_waits_may_leave(self, held: Held, order: list[Request]) -> None:
+        stays, leaves, alone = Request(), Request(), Request()
+        held.on_loop(lambda: (held.lane.put(stays), held.lane.put(leaves), held.lane.withdraw(leaves)))
+        assert stays.is_told()
+        held.on_loop(lambda: (held.lane.put(alone), held.lane.withdraw(alone)))
+        held.put(last := Request())
+        assert last.is_told()
+        assert order == [stays, last]
+
+    def test_too_many_are_turned_away(self, held: Held, order: list[Request]) -> None:
+        requests = [Request() for _ in range(5)]
+        held.put(*requests)
+        assert all(request.is_told() for request in requests[:3])
+        assert [request.turned_away for request in requests] == [False] * 3 + [True] * 2
+        assert order == requests[:3]
+
+    def test_the_time_of_a_request_is_charged(self, held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+        charged: list[tuple[Request, float]] = []
+        monkeypatch.setattr(held.lane.queue, "charge", lambda request, seconds: charged.append((request, seconds)))
+        monkeypatch.setattr(Request, "run", lambda request: time.sleep(0.02) or request.told.set)
+        held.put(request := Request())
+        assert request.is_told()
+        ((found, seconds),) = charged
+        assert found is request
+        assert seconds >= 0.02

@@ -14,9 +14,8 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker as BaseWorker
 
 from service.web.lifecycle import DRAINING
-from service.web.passes import Pass
 from service.web.server import worker as worker_module
-from service.web.server.worker import STOP_SWEEP_SECONDS, STUCK_SECONDS, SWEEP_SECONDS, ServerLog, Worker, _log_failure
+from service.web.server.worker import STOP_SWEEP_SECONDS, SWEEP_SECONDS, ServerLog, Worker, _log_failure
 from tests.web.server.serving import Clock
 
 GRACEFUL_SECONDS = 30
@@ -49,17 +48,13 @@ class Told:
         self.heartbeats = self.sweeps = self.interrupted = 0
         self.connections = 0
         self.listens = True
-        self.stuck = 0.0
         self.loop = Loop()
         self.worker = worker = Worker.__new__(Worker)
         monkeypatch.setattr(BaseWorker, "notify", lambda _: self.beat())
         worker.alive, worker.ppid, worker.log = True, os.getppid(), logging.getLogger("tests.worker")
         worker.cfg = SimpleNamespace(graceful_timeout=GRACEFUL_SECONDS, worker_int=lambda _: self.interrupt())
         worker._loop, worker._drain_seconds, worker._stops_at = self.loop, drain_seconds, None
-        small = SimpleNamespace(longest=lambda: self.stuck)
-        worker._server = SimpleNamespace(
-            sweep=self.sweep, shared=SimpleNamespace(lanes={Pass.SMALL: small}), stopping_since=None
-        )
+        worker._server = SimpleNamespace(sweep=self.sweep, stopping_since=None)
         worker._listeners = SimpleNamespace(count=lambda: self.connections, close=self.close)
 
     def beat(self) -> None:
@@ -93,16 +88,6 @@ def test_every_sweep_tells_the_master_that_all_is_well(told: Told) -> None:
     for _ in range(2):
         assert told.loop.go_on() == SWEEP_SECONDS
     assert (told.sweeps, told.heartbeats) == (3, 3)
-
-
-def test_a_stuck_evaluation_silences_the_heartbeat(told: Told) -> None:
-    """But nothing else: the worker still looks after other connections."""
-    told.stuck = STUCK_SECONDS
-    told.worker._sweep()
-    assert (told.sweeps, told.heartbeats) == (1, 0)
-    told.stuck = STUCK_SECONDS - 1
-    told.loop.go_on()
-    assert (told.sweeps, told.heartbeats) == (2, 1)
 
 
 def test_without_a_master_it_stops(told: Told) -> None:
