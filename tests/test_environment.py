@@ -1,6 +1,7 @@
 """The environment of the server's processes: by processor, what the operator may keep, and its effects."""
 
 import json
+import mmap
 import os
 import platform
 import resource
@@ -16,7 +17,7 @@ import gunicorn
 import pytest
 
 from service import environment
-from service.environment import prepare_process, remove_from_import_path, server_environment
+from service.environment import NEVER_REFUSED_BYTES, prepare_process, remove_from_import_path, server_environment
 from tests.web.little_memory import data_bytes
 
 SORTING = "NPY_DISABLE_CPU_FEATURES"
@@ -234,6 +235,43 @@ def test_reserved_memory_is_missing_until_it_is_closed() -> None:
         with environment.reserve_memory(size), pytest.raises(MemoryError):
             environment.reserve_memory(size)
         environment.reserve_memory(size).close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")
+class TestOvercommitment:
+    """Where the system overcommits, only a limit of the process's own makes it look for memory."""
+
+    @pytest.fixture
+    def mapped(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+        """The sizes of the reserved pieces of memory."""
+        sizes: list[int] = []
+        reserve = mmap.mmap
+        monkeypatch.setattr(mmap, "mmap", lambda fd, size, flags: sizes.append(size) or reserve(fd, size, flags))
+        yield sizes
+        environment._system_overcommits.cache_clear()
+
+    @pytest.fixture(params=["0\n", "1\n", "2\n", None])
+    def overcommits(self, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+        """Whether the system overcommits, by what it says; None if it says nothing."""
+        environment._system_overcommits.cache_clear()
+        setting = tmp_path / "overcommit_memory"
+        if request.param is not None:
+            setting.write_text(request.param)
+        monkeypatch.setattr(environment, "_OVERCOMMIT", setting)
+        return request.param in {"0\n", "1\n"}
+
+    def test_a_system_that_overcommits_refuses_little_only_to_a_process_with_a_limit(
+        self, mapped: list[int], *, overcommits: bool
+    ) -> None:
+        small, large = NEVER_REFUSED_BYTES, NEVER_REFUSED_BYTES + 1
+        environment.reserve_memory(small).close()
+        assert mapped == ([] if overcommits else [small])
+        environment.reserve_memory(large).close()
+        assert mapped[-1] == large
+        mapped.clear()
+        with memory_beyond(small):
+            environment.reserve_memory(small).close()
+        assert mapped == [small]
 
 
 @contextmanager
