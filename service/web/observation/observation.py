@@ -15,17 +15,15 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from random import getrandbits
 from time import perf_counter
 from typing import Any
-from uuid import uuid4
 
-import structlog
 from flask import Flask, Response, request
-from structlog.typing import FilteringBoundLogger
 
 from service.web.access.keys import KEY_PREFIX, bearer_token
 from service.web.health import LIVE, READY
-from service.web.observation.log import configure_log, current_request_id, install_failure_log
+from service.web.observation.log import configure_log, current_request_id, install_failure_log, log_request
 from service.web.observation.metrics import (
     count_abandoned,
     count_request,
@@ -109,11 +107,10 @@ def install_observation(app: Flask, log_level: str) -> None:
     log_level   "debug" logs every request, "info" all but those of /health and /metrics, "warning" failures only.
     """
     configure_log(log_level)
-    log = structlog.get_logger().bind()  # once, not for every line
     install_failure_log(app.logger)
     start_counting()
     app.before_request(_begin)
-    app.after_request(partial(_finish, log))  # runs last because it is registered first
+    app.after_request(_finish)  # runs last because it is registered first
     app.teardown_request(_forget)
 
 
@@ -151,12 +148,17 @@ def finish_later() -> Callable[..., None]:
 
 def record_refusal(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
     """Log and count a request that the server refused without the application; return its id."""
-    request_id = uuid4().hex
+    request_id = _new_id()
     method = method if method in METHODS else OTHER
     count_request(route, method, status, None, code)
     line = {"id": request_id, "method": method, "route": route, "status": status, "problem": code}
-    _write_line(structlog.get_logger(), line)
+    _write_line(line)
     return request_id
+
+
+def _new_id() -> str:
+    """Make an id that no other request has. It protects nothing, and the system's randomness would take 14 µs."""
+    return f"{getrandbits(128):032x}"
 
 
 def _begin() -> None:
@@ -165,12 +167,12 @@ def _begin() -> None:
     token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
     # A key that was sent here by mistake must not reach the log.
     is_usable = _ID.fullmatch(given) and KEY_PREFIX not in given.lower() and given != token
-    request_id = given if is_usable else uuid4().hex
+    request_id = given if is_usable else _new_id()
     _current.set(_Observed(request_id, environ.get(STARTED) or perf_counter()))
     current_request_id.set(request_id)
 
 
-def _finish(log: FilteringBoundLogger, response: Response) -> Response:
+def _finish(response: Response) -> Response:
     observed, environ = _current.get(), request.environ
     if observed is None or has_moved(environ):  # failed before the first hook; not the final pass
         return response
@@ -183,7 +185,7 @@ def _finish(log: FilteringBoundLogger, response: Response) -> Response:
     }
     observed.note({"bytes_out": 0 if method == "HEAD" else response.content_length})
     client, waited = client_of(environ), environ.get(WAITED)
-    record = partial(_record, log, observed, head, client, waited)
+    record = partial(_record, observed, head, client, waited)
     if observed.finishes_later:
         observed.finish = record
         line: dict[str, Any] | None = _line(observed, head, waited)
@@ -207,9 +209,7 @@ def _line(observed: _Observed, head: dict[str, Any], waited: float | None) -> di
     return line | {name: facts[name] for name in _AFTER if name in facts}
 
 
-def _record(
-    log: FilteringBoundLogger, observed: _Observed, head: dict[str, Any], client: Client, waited: float | None
-) -> dict[str, Any] | None:
+def _record(observed: _Observed, head: dict[str, Any], client: Client, waited: float | None) -> dict[str, Any] | None:
     """Write the line and count the request; one whose client has left is only counted."""
     if client.gone:
         count_abandoned("evaluated")
@@ -219,7 +219,7 @@ def _record(
     count_stages((stage, facts[fact]) for fact, stage, _ in _STAGES if fact in facts)
     if "operation" in facts:
         count_sizes(facts["operation"], facts.get("rows"), facts.get("bytes_in"), facts.get("bytes_out"))
-    _write_line(log, line)
+    _write_line(line)
     return line
 
 
@@ -237,9 +237,9 @@ def _server_timing(line: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _write_line(log: FilteringBoundLogger, line: Mapping[str, Any]) -> None:
+def _write_line(line: Mapping[str, Any]) -> None:
     """Write a request's line, at the level of its outcome."""
-    log.log(_level(line["status"], line["route"]), "request", **line, pid=os.getpid())
+    log_request(_level(line["status"], line["route"]), {**line, "pid": os.getpid()})
 
 
 def _level(status: int, route: str) -> int:
