@@ -13,14 +13,19 @@ from service.wire.answers.encoders import ENCODERS
 from service.wire.media_types import ARROW_STREAM, CSV
 
 
-def answer():
+def answer(rows):
     dice = np.random.default_rng(4)
-    scores = dice.random(3_000)
-    return EvaluatedCurves(evaluate_curves(Sample(scores, dice.random(3_000) < scores), CurvesOptions()))
+    scores = dice.random(rows)
+    return EvaluatedCurves(evaluate_curves(Sample(scores, dice.random(rows) < scores), CurvesOptions()))
 
 
-def test_an_arrow_answer_is_its_columns_themselves():
-    result = answer()
+def test_a_short_arrow_answer_is_one_piece():
+    (piece,) = ENCODERS["curves", ARROW_STREAM](answer(1_000), "points").pieces
+    assert pa.ipc.open_stream(piece).read_all().num_rows == 1_001
+
+
+def test_a_long_arrow_answer_is_its_columns_themselves():
+    result = answer(10_000)
     pieces = list(ENCODERS["curves", ARROW_STREAM](result, "points").pieces)
     points = result.curves.points
     for column in (points.threshold, points.fpr, points.tpr, points.precision):
@@ -33,7 +38,7 @@ def test_an_arrow_answer_is_its_columns_themselves():
 
 def test_a_csv_answer_of_several_blocks_is_whole():
     """Arrow writes CSV a thousand rows at a time, and reuses the memory."""
-    result = answer()
+    result = answer(3_000)
     header, *lines = b"".join(ENCODERS["curves", CSV](result, "points").pieces).decode().splitlines()
     place = header.split(",").index('"tpr"')
     assert [float(line.split(",")[place]) for line in lines] == result.curves.points.tpr.tolist()
