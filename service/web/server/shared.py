@@ -24,8 +24,8 @@ from service.wire.problems import Problem
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
-SHORT_BYTES = 16 * 1024
-"""Bytes of a head, or of chunks, read at once: parsing them blocks the loop."""
+SHORT_BYTES = 24 * 1024
+"""Bytes of a head, or of chunks, read at once: parsing them blocks the loop. A head and 1,000 rows of JSON fit."""
 
 UNASKED_BYTES = 32 * 1024
 """A body up to this length is read before the application can refuse it, so that the connection stays usable."""
