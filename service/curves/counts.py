@@ -39,7 +39,7 @@ class Counts:
     def __post_init__(self) -> None:
         for name, column in (("fp", self.fp), ("threshold", self.thresholds)):
             if column is not None and column.size != self.tp.size:
-                raise LengthsDiffer(f"{name} has {column.size} rows but tp has {self.tp.size}.", name)
+                raise LengthsDiffer.of(name, column.size, "tp", self.tp.size)
         check_total("positives", self.positives)
         check_total("negatives", self.negatives)
         for name, column, total in (("tp", self.tp, self.positives), ("fp", self.fp, self.negatives)):
@@ -56,7 +56,7 @@ def total(hits: FloatArray, misses: FloatArray, stated: float | None, names: tup
     LengthsDiffer.
     """
     if misses.size != hits.size:
-        raise LengthsDiffer(f"{names[1]} has {misses.size} rows but {names[0]} has {hits.size}.", names[1])
+        raise LengthsDiffer.of(names[1], misses.size, names[0], hits.size)
     with np.errstate(over="ignore", invalid="ignore"):
         sums, errors = two_sum(hits, misses)
     if stated is None:

@@ -5,6 +5,13 @@ Each is raised where it is detected, with a sentence about the numbers, and know
 evaluation concerned among several, or its name if there is a baseline.
 """
 
+from typing import Self
+
+
+def counted_rows(rows: int) -> str:
+    """The number of rows, as a sentence names it."""
+    return f"{rows} row{'' if rows == 1 else 's'}"
+
 
 class CurvesError(ValueError):
     """An evaluation that cannot be answered."""
@@ -20,6 +27,11 @@ class CurvesError(ValueError):
 
 class LengthsDiffer(CurvesError):
     """Columns of one table have different lengths."""
+
+    @classmethod
+    def of(cls, column: str, rows: int, other: str, rows_of_other: int) -> Self:
+        """Make the fact about a column, and another one that it should be as long as."""
+        return cls(f"{column} has {counted_rows(rows)} but {other} has {rows_of_other}.", column)
 
 
 class OneClassLabels(CurvesError):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.errors import ContradictingSquares, EndsReversed, LengthsDiffer
+from service.curves.errors import ContradictingSquares, EndsReversed, LengthsDiffer, counted_rows
 from service.curves.exact import FloatArray, IntArray
 
 CLOSED_SIDES = ("both", "left", "right")
@@ -71,7 +71,8 @@ class GroupColumns:
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         for name, column in columns.items():
             if isinstance(column, np.ndarray) and column.size != self.rows:
-                raise LengthsDiffer(f"{name} has {column.size} rows but there are {self.rows} scores.", name)
+                message = f"{name} has {counted_rows(column.size)} but there are {self.rows} scores."
+                raise LengthsDiffer(message, name)
         back = np.flatnonzero(self.score_to < self.score_from)
         if back.size:
             row = int(back[0])

@@ -47,7 +47,7 @@ class Sample:
         """
         for name, column in (("soft_labels", shares), ("weights", weights)):
             if column is not None and column.size != scores.size:
-                raise LengthsDiffer(f"{name} has {column.size} rows but scores has {scores.size}.", name)
+                raise LengthsDiffer.of(name, column.size, "scores", scores.size)
         masses = np.concatenate((shares, 1 - shares))
         if weights is not None:
             masses *= np.tile(weights, 2)
@@ -71,7 +71,7 @@ class Sample:
     def __post_init__(self) -> None:
         for name, column in (("labels", self.labels), ("weights", self.weights)):
             if column is not None and column.size != self.scores.size:
-                raise LengthsDiffer(f"{name} has {column.size} rows but scores has {self.scores.size}.", name)
+                raise LengthsDiffer.of(name, column.size, "scores", self.scores.size)
         if self.weights is None:
             positives = np.count_nonzero(self.labels)
             for only, total in (("negative", positives), ("positive", self.rows - positives)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from service.curves.bounds import Arranged
 from service.curves.confusion import Evaluation
-from service.curves.errors import CurvesError, NotPaired
+from service.curves.errors import CurvesError, NotPaired, counted_rows
 from service.curves.sample import Sample
 from service.inference.intervals import (
     Interval,
@@ -177,9 +177,8 @@ def check_paired(evaluation: Evaluation | Arranged, baseline: Evaluation | Arran
     if not isinstance(evaluation, Sample) or not isinstance(baseline, Sample):
         raise NotPaired("Counts and groups do not identify single examples, so they cannot be paired.", "paired")
     if evaluation.rows != baseline.rows:
-        detail = (
-            f"The evaluation has {evaluation.rows} rows and the baseline {baseline.rows}, so they cannot be paired."
-        )
+        lengths = f"The evaluation has {counted_rows(evaluation.rows)} and the baseline {baseline.rows}"
+        detail = f"{lengths}, so they cannot be paired."
         raise NotPaired(detail, "paired")
     ours, theirs = (np.ones(1) if each.weights is None else each.weights for each in (evaluation, baseline))
     for name, differs in (("labels", evaluation.labels != baseline.labels), ("weights", ours != theirs)):

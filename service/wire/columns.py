@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from service.curves.errors import counted_rows
 from service.curves.exact import BoolArray, FloatArray, IntArray
 
 _SHOWN_CHARACTERS = 24
@@ -239,16 +240,12 @@ def chosen_labels(
     if more:
         left = counted.rows - rows - sum(count for _, count in others)
         parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
-    rest = f"{name}, in {_of_rows(rows)}, is positive; all other labels are negative: {_joined(parts)}."
+    rest = f"{name}, in {counted_rows(rows)}, is positive; all other labels are negative: {_joined(parts)}."
     if doubts:
-        doubted = _of_rows(sum(count for _, count in doubts))
+        doubted = counted_rows(sum(count for _, count in doubts))
         names = _joined([label for label, _ in doubts])
         rest += f" {names}, in {doubted}, may mean that there is no label: if so, leave out such rows."
     return Labels(positive, rest)
-
-
-def _of_rows(rows: int) -> str:
-    return f"{rows} row{'' if rows == 1 else 's'}"
 
 
 def _joined(names: list[str]) -> str:

@@ -11,6 +11,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
+from service.curves.errors import counted_rows
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
@@ -145,7 +146,9 @@ class ClassesRequestSchema(DrawnSchema):
 def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) -> None:
     for name, column in given.items():
         if column.size != rows:
-            fault = Fault("lengths_differ", f"This column has {column.size} rows; the first one of scores has {rows}.")
+            fault = Fault(
+                "lengths_differ", f"This column has {counted_rows(column.size)}; the first one of scores has {rows}."
+            )
             raise ValidationError({within: {name: [fault]}} if within else {name: [fault]})
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
+from service.curves.errors import counted_rows
 from service.wire.columns import ColumnError, Contents, Listing, contents
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.fields import Fault, invalid
@@ -68,6 +69,6 @@ class ColumnsRequestSchema(ObjectSchema):
         rows: Any = data.get("rows", columns[0][1].rows)
         for name, found in columns:
             if found.rows not in {None, rows}:
-                message = f"This column has {found.rows} rows; the one before it has {rows}."
+                message = f"This column has {counted_rows(found.rows)}; the one before it has {rows}."
                 raise ValidationError({"columns": {name: [Fault("lengths_differ", message)]}})
         return ColumnsRequest(Listing(rows, columns))

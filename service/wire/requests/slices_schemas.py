@@ -11,6 +11,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.area_columns import SHARED_AREAS
+from service.curves.errors import counted_rows
 from service.curves.exact import IntArray
 from service.curves.given_groups import GroupColumns
 from service.curves.operating_points import OperatingPoint
@@ -84,7 +85,7 @@ class SliceColumns(fields.Field[Slicing]):
         rows = next(iter(read.values())).numbers.size
         for name, found in read.items():
             if found.numbers.size != rows:
-                message = f"This column has {found.numbers.size} rows; the first one has {rows}."
+                message = f"This column has {counted_rows(found.numbers.size)}; the first one has {rows}."
                 raise ValidationError({name: [Fault("lengths_differ", message)]})
         return _combined(read)
 
@@ -178,7 +179,9 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
         slicing: Slicing = data["slices"]
         if slicing.numbers.size != sample.rows:
             others = "there are {} groups" if "groups" in data else "scores has {}"
-            message = f"The columns of slices have {slicing.numbers.size} rows but {others.format(sample.rows)}."
+            message = (
+                f"The columns of slices have {counted_rows(slicing.numbers.size)} but {others.format(sample.rows)}."
+            )
             raise invalid("lengths_differ", message, "slices")
         points = tuple(data.get("operating_points", ()))
         return SlicesRequest(sample, slicing, points, data.get("intervals"), charts_of("slices", data))
