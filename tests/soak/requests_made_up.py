@@ -12,11 +12,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from schemathesis.generation import GenerationMode
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.contract.document import document, evaluations
 from tests.contract.table_bodies import TABLES
-from tests.contract.test_schemathesis import BODIES, CONFIG, QUERIES
+from tests.contract.test_schemathesis import BODIES, CONFIG, QUERIES, excluded_checks
 from tests.e2e.wire import Connection, check_problem, request
 from tests.malformed_requests import CUT, problems
 from tests.soak.clients import Answer, Client, wrong_with
@@ -94,8 +93,7 @@ def _sender(port: int, session: requests.Session, statuses: Counter[int]) -> Cal
             headers = {name: values[0] for name, values in response.headers.items()}
             why = wrong_with(Answer(response.status_code, headers, response.content))
             assert not why, why
-        is_table = case.media_type in TABLES
-        case.validate_response(response, excluded_checks=[positive_data_acceptance] if is_table else [])
+        case.validate_response(response, excluded_checks=excluded_checks(case))
 
     return send
 
