@@ -1,4 +1,4 @@
-"""Answers as lines of JSON: the progress, at each new step and each second, and last the answer or a problem.
+"""Answers as lines of JSON: progress, at each new step and at least once a second, then the answer or a problem.
 
 Knows threads and lines; nothing of requests. The lines keep a connection alive, and show when its client has left.
 """
@@ -25,7 +25,8 @@ BEAT_SECONDS = 1.0
 """The longest time between lines."""
 
 FIRST_SECONDS = 5.0
-"""How long the first line may take: until then a wrong request is refused by its status, however busy the server is."""
+"""The longest time to the first line. Until then a request can still be refused with a status other than 200, even if
+the server is busy."""
 
 _COPIED_BYTES = 1 << 18
 
@@ -91,7 +92,7 @@ def _progress(told: "SimpleQueue[tuple[str, float]]", ends: list[_End]) -> Itera
 
 
 def _answered(end: _End, instance: str) -> tuple[Answer, BinaryIO]:
-    """The answer to a late failure, too."""
+    """Return the answer or, after a failure, its problem as one."""
     if not isinstance(end, Exception):
         return end
     if not isinstance(end, Problem):
@@ -105,7 +106,7 @@ def _last_line(answer: Answer, content: BinaryIO, size: int, on_end: _OnEnd) -> 
     begin, finish = b'{"problem":' if answer.problem else b'{"answer":', b"}\n"
     with content:
         content.seek(-1, os.SEEK_END)
-        length = content.tell() + (content.read() != b"\n")  # at most one, at the end
+        length = content.tell() + (content.read() != b"\n")  # without the line break at its end
         on_end(answer, size + len(begin) + length + len(finish))
         yield begin
         content.seek(0)

@@ -19,10 +19,10 @@ from service.wire.problems import Problem
 _WHAT_TO_SEND = {
     "multipart/form-data": " Send a file as the body itself, as curl --data-binary and data= of Python's requests do.",
     "text/tab-separated-values": " Send tabs as text/csv, with delimiter=tab in the query.",
-    "application/gzip": " Send what is compressed with its own Content-Type, and Content-Encoding: gzip.",
-    "application/zstd": " Send what is compressed with its own Content-Type, and Content-Encoding: zstd.",
+    "application/gzip": " Name the type of the uncompressed data in Content-Type, and add Content-Encoding: gzip.",
+    "application/zstd": " Name the type of the uncompressed data in Content-Type, and add Content-Encoding: zstd.",
 }
-"""{type that tools send, but nobody reads: what to send}; curl -F and files= of Python's requests send the first."""
+"""{unsupported type that tools send: what to send instead}; curl -F and files= of Python's requests send the first."""
 
 CHARSETS = frozenset({"utf-8", "us-ascii"})
 """The charsets that a body may declare; both are read as UTF-8."""
@@ -97,8 +97,8 @@ def response_media_type(
 
     The quality of a type is that of the most specific range that covers it (RFC 9110, 12.5.1), so that
     `application/json;q=0, */*` excludes JSON. Parameters of a range other than q are ignored, as are ranges beyond the
-    first MOST_MEMBERS. Raises Problem not_acceptable if no supported type is left; its text covers types that are
-    unsupported only here.
+    first MOST_MEMBERS. Raises Problem not_acceptable if no supported type is left. `unsupported` are types that only
+    this server lacks, with what they need: the problem names it if Accept allows them.
     """
     header = first_members(_with_digits(headers.get("Accept", "")))
     if not header.strip():

@@ -26,7 +26,7 @@ PAGE_FILES = {
 
 
 def page_blueprint(max_body_bytes: int, *, keys: bool) -> Blueprint:
-    """Make the routes of the page, with attributes for whether requests need a key and how long they may be."""
+    """Make the routes of the page, whose attributes say whether requests need a key and how long they may be."""
     blueprint = Blueprint("page", __name__)
     values = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes)}
     for path, (name, media_type) in PAGE_FILES.items():

@@ -25,7 +25,6 @@ _DETAILS = {
     500: "The server failed unexpectedly. The failure was logged.",
 }
 
-
 _INVALID = "The request is not valid HTTP/1.1."
 
 _LONGEST_PATH = 40

@@ -1,7 +1,7 @@
 """The directory that the processes of one server share: the locks of its slots, and the files of counts for /metrics.
 
-Knows files and processes, and how files of counts are named. Used by deploy/gunicorn.conf.py, in the process that
-becomes the master, for all its workers. The server does without what no directory has room for.
+Knows files and processes, and how files of counts are named. deploy/gunicorn.conf.py makes the directory, in the
+process that becomes the master, for all its workers. If no directory has room for something, the server does without.
 """
 
 import atexit
@@ -45,8 +45,8 @@ def share_directory(workers: int, spool: str = "", memory: Path = MEMORY) -> lis
 
     Returns a sentence for each thing that the server must do without or that must be on a disk.
 
-    It is in memory or, without room there, in the directory for temporary files or the spool directory. The files that
-    processes map are made with it, so that processes cannot fail to create or fill them later.
+    The directory is in memory or, without room there, in that for temporary files or in the spool directory. The files
+    that processes map are made with it, so that no process can fail to create or fill them later.
 
     A new master started by an old one (USR2) inherits its variables, but makes its own directory, as the old one's
     disappears with it. Directories left by killed masters are removed.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PROXIES_VARIABLE = "ROCPR_TRUSTED_PROXIES"
 
 NOBODY = "no key"
-"""The common owner of all requests without a required key, whatever their addresses."""
+"""The common owner of all requests without a valid key, on a server with keys, whatever their addresses."""
 
 SOCKET = "unix"
 """The owner of requests over a Unix socket, which has no address."""

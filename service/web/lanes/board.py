@@ -80,7 +80,7 @@ class Board:
         return bool((since < mine).any())
 
     def give_slot(self, number: int, owner: int) -> None:
-        """Note who has a slot in this process, which no longer waits."""
+        """Note that this owner has a slot; this process no longer waits for one."""
         self._owners[number % SLOTS] = owner
         if self._number is not None:
             self._waits_still[self._number] = 0.0

@@ -39,11 +39,11 @@ HEADROOM_BYTES = 32 << 20
 """The memory that must be free for the next piece of an answer: orjson crashes without memory."""
 
 KEPT_BYTES = 256 << 20
-"""The most memory that an evaluator keeps for its next request. After a larger one it returns all at once: the
-next large request may go to another process."""
+"""The most memory that an evaluator keeps for its next request. If it has more, it returns all of it at once: the next
+large request may go to another process."""
 
 KEEP_SECONDS = 1.0
-"""How long it keeps that. Getting pages from the system again takes up to half of the time of a request."""
+"""How long an idle evaluator keeps its memory. Getting it from the system again takes up to half a request's time."""
 
 _TELL_SECONDS = 0.5
 """How often a process reports its progress within a step."""

@@ -73,8 +73,8 @@ class EvaluatorProcess:
     def answer(self, request: Request, effort: Effort | None, seconds: float) -> Answer:
         """Answer a request whose body comes with it; the Answer has its body.
 
-        Raises TooMuchWork, EvaluatorDied, EvaluatorFailed, or DeadlineExceeded after `seconds`; after the last three
-        the process is unusable.
+        Raises TooMuchWork, EvaluatorDied, EvaluatorFailed, or DeadlineExceeded after `seconds`; after the last three,
+        call `end`.
         """
         return self._ask(Task(request, effort, in_files=False), (), seconds)
 
@@ -87,8 +87,7 @@ class EvaluatorProcess:
     ) -> Answer:
         """Answer a request whose body is in the first file, into the second; the Answer itself has no body.
 
-        Raises EvaluatorDied, EvaluatorFailed, NoRoom, or DeadlineExceeded after `seconds`; the process is then
-        unusable.
+        Raises EvaluatorDied, EvaluatorFailed, NoRoom, or DeadlineExceeded after `seconds`; then call `end`.
         """
         return self._ask(Task(request, None, in_files=True), files, seconds, progress)
 
@@ -110,7 +109,7 @@ class EvaluatorProcess:
         return cast("Answer", result)
 
     def _received(self, end: float) -> object:
-        """Wait for a message until `end`, or briefly once the process has been told to stop."""
+        """Wait for a message until `end`, or for STOP_SECONDS if the process has been told to stop."""
         while not self._pipe.poll(min(max(0.0, end - time.monotonic()), _LOOK_SECONDS)):
             if self._is_overdue():
                 raise EvaluatorDied

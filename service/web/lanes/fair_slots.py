@@ -14,7 +14,7 @@ class NoSlotFree(Exception):
 
 
 class FairSlots:
-    """The slots of all processes of the server, given out by that rule."""
+    """The slots of all processes of the server, given out by these rules."""
 
     def __init__(self, slots: Slots, board: Board) -> None:
         self._slots = slots
@@ -30,8 +30,8 @@ class FairSlots:
             raise NoSlotFree from error
         try:
             held = set(range(self._slots.count)).difference(slot.number for slot in free)
-            # No slot is free: if this owner would be refused the next one, this process must not appear to wait for it,
-            # or a process whose owner may have it would stand back.
+            # The last free slot or, if there is none, the next. If this owner may not have it, this process must not
+            # appear to wait for it: processes whose owners may have it would stand back.
             is_last = len(free) == 1 or (not free and self._slots.count > 1)
             if is_last and self._board.has_slot(number, held) and self._board.others_asked_recently(number):
                 return None

@@ -38,14 +38,14 @@ def configure_log(level: str) -> None:
 
 
 def log_request(level: int, facts: dict[str, Any]) -> None:
-    """Write the line of a request, unless its level is too low; a handler of logging would take six times as long."""
+    """Write the line of a request, unless its level is too low; through logging it would take six times as long."""
     if _requests.isEnabledFor(level):
         line = {"time": datetime.now(UTC), "level": logging.getLevelName(level).lower(), "event": "request", **facts}
         _write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z))
 
 
 def install_failure_log(logger: logging.Logger) -> None:
-    """Make the application's logger write such lines, too, if the server has not configured it."""
+    """Make the application's logger write lines of the log, too, if the server has not configured it."""
     ancestors = (logger, logging.getLogger())
     if not any(isinstance(handler, StderrHandler) for ancestor in ancestors for handler in ancestor.handlers):
         logger.handlers = [StderrHandler()]

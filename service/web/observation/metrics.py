@@ -60,7 +60,7 @@ class _Metrics:
         self.requests = _counter("requests_total", "Requests that were answered.", "route", "method", "status")
         self.request_seconds = _histogram(
             "request_seconds",
-            "Time from a request's head to its answer, in seconds, without sending it.",
+            "Time from a request's head until its answer can be sent, in seconds.",
             "route",
             _REQUEST_SECONDS,
         )
@@ -71,7 +71,7 @@ class _Metrics:
         self.bytes_in = _histogram("request_body_bytes", "Bytes of a request's body.", "operation", _BYTES)
         self.bytes_out = _histogram("response_body_bytes", "Bytes of an answer's body.", "operation", _BYTES)
         self.helper_deaths = _counter(
-            "helper_deaths_total", "Processes for big requests that ended before their answer.", "reason"
+            "helper_deaths_total", "Evaluator processes that ended before their answer.", "reason"
         )
         self.abandoned = _counter(
             "abandoned_total", "Requests whose clients left before the answer was ready.", "while"
@@ -100,7 +100,7 @@ def _metrics() -> _Metrics:
 
 
 def start_counting() -> None:
-    """Initialise counters that should never move to 0: a rise is invisible in a series that did not exist."""
+    """Start at 0 what should stay there: in a series that did not exist before, Prometheus sees no rise."""
     for reason in DEATHS:
         _metrics().helper_deaths.labels(reason)
     for state in STATES:
@@ -160,7 +160,7 @@ def helper_ended(reason: str) -> None:
 def metrics_blueprint(slots: Slots, spool: Spool, *, compiled: bool) -> Blueprint:
     """Make the route /metrics: the counts of all processes, in Prometheus's text format.
 
-    `compiled` is whether this process uses the compiled loops. A parameter because this module is loaded before NumPy.
+    `compiled` is whether this process uses the compiled loops: a parameter, as this module is imported before NumPy.
     """
     blueprint = Blueprint("metrics", __name__)
     registry = CollectorRegistry()
@@ -185,7 +185,7 @@ class _AsFarAsPossible(Collector):
         self._collector = collector
 
     def collect(self) -> Iterator[Metric]:
-        """Collect."""
+        """Pass on what the other collector yields."""
         try:
             yield from self._collector.collect()
         except Exception as error:  # noqa: BLE001  # on any error the page has the rest
@@ -204,10 +204,12 @@ class _Now(Collector):
         self._build.add_metric([version("rocpr"), platform.python_version(), "yes" if compiled else "no"], 1)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Look."""
+        """Look the values up."""
         yield self._build
         available = self._spool.available_bytes()
         if available is not None:
-            yield GaugeMetricFamily("rocpr_spool_available_bytes", "Room for bodies of big requests.", available)
+            yield GaugeMetricFamily(
+                "rocpr_spool_available_bytes", "Room for big requests and their answers.", available
+            )
         yield GaugeMetricFamily("rocpr_slots", "Big requests that may be served at once.", self._slots.count)
         yield GaugeMetricFamily("rocpr_slots_in_use", "Big requests being served now.", self._slots.in_use())

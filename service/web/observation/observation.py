@@ -3,9 +3,9 @@
 Knows Flask's hooks and the possible facts; never what a client sent. A line holds numbers and our own words: the rule
 that the path matched, a known method, the code of a problem. The only client text that it repeats is the id.
 
-All of it happens when the answer is ready, before it is sent or, if it is sent in lines, before the last one: times
-exclude slow clients, and once a client has its answer, the log has the line. A request whose client has left is only
-counted.
+All of it happens when the answer is ready and before it is sent; if the answer is sent in lines, before the last one.
+So times exclude slow clients, and once a client has its answer, the log has the line. A request whose client has left
+is only counted.
 """
 
 import logging

@@ -10,6 +10,9 @@ from typing import Generic, Protocol, TypeVar
 PENALTY, MOST_PENALTY = 4.0, 10.0
 """How many seconds of waiting each second of recent use costs, and the most that all recent use costs."""
 
+_FORGOTTEN = 1e-3
+"""Seconds of recent use below which an owner is forgotten."""
+
 
 class Use:
     """The seconds recently used, with exponential decay."""
@@ -48,7 +51,7 @@ T = TypeVar("T", bound=Waiting)
 
 @dataclass(slots=True)
 class _Line(Generic[T]):
-    """The requests of one owner; `since` is when the current first request, or one that left, became first."""
+    """The requests of one owner; `since` is when one was last taken, or when the line last began to fill."""
 
     items: list[tuple[float, T]] = field(default_factory=list)
     since: float = 0.0
@@ -72,7 +75,7 @@ class FairQueue(Generic[T]):
         return self._count
 
     def put(self, item: T) -> None:
-        """Add a request at the end of its owner's line."""
+        """Add a request to its owner's line."""
         now = time.monotonic()
         line = self._lines.setdefault(item.owner, _Line())
         if not line.items:
@@ -108,7 +111,7 @@ class FairQueue(Generic[T]):
         return item
 
     def worst(self) -> T:
-        """The request to turn away: the last of the longest line, or of the youngest of several."""
+        """The request to turn away: the last of the longest line; of several, the one that has waited least."""
         longest = max(self._lines.values(), key=lambda line: (len(line.items), line.since))
         return max(longest.items, key=lambda entry: entry[0])[1]
 
@@ -126,7 +129,3 @@ class FairQueue(Generic[T]):
         ]
         for owner in idle:
             del self._lines[owner]
-
-
-_FORGOTTEN = 1e-3
-"""Seconds of use below which an owner is forgotten."""

@@ -19,14 +19,14 @@ HEAD_BYTES = 32 * 1024
 """The longest head: request line, all fields, and empty lines before it. A longer one gets 431."""
 
 FRAMING_BYTES, FRAMING_OF_CONTENT = 8192, 1.25
-"""The bytes of sizes, extensions and trailers that a chunked body may have: in all, and per byte of
-content. Chunks of 4 bytes need no more; reading a chunk takes as long as hundreds of bytes."""
+"""The framing (sizes, extensions, trailers) that a chunked body may have: this many bytes, and this many more per byte
+of content. Chunks of 4 bytes need no more; reading a chunk takes as long as reading hundreds of bytes."""
 
 FRAMING_OF_TINY_CHUNKS = 16
-"""The most framing per byte of content that chunks of one byte need; any more is extensions or trailers."""
+"""Bytes of framing per byte of content; more than chunks of one byte explain, so it is extensions or trailers."""
 
 DENSE_PIECES = 128
-"""More chunks than this at once are many; each takes 2 µs."""
+"""Input with more chunks than this is dense; each chunk takes 2 µs."""
 
 _HEAD_END = b"\r\n\r\n"
 

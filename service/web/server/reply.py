@@ -53,7 +53,7 @@ class Stream:
         self._room.set()
 
     def leave(self) -> None:
-        """Say that no more is wanted. On the loop."""
+        """Ask for no more pieces. On the loop."""
         self._is_wanted = False
         self._room.set()
 

@@ -10,7 +10,7 @@ import time
 from service.web.server.reply import FileBody, Reply, Stream
 
 PIECE_BYTES = 1 << 18
-"""Bytes given to the transport at once, about as many as it buffers of an answer."""
+"""Bytes given to the transport at once, and about the most of an answer that it buffers."""
 
 STALLED_SECONDS = 30.0
 """How long a client may read nothing of its answer."""

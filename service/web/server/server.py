@@ -31,7 +31,7 @@ class Server:
         self._chunk_turns = ChunkTurns(loop)
 
     def new_connection(self, client: tuple[str, str], listener: tuple[str, str]) -> Connection:
-        """Make a connection between these (host, port); asyncio tells it when it is one."""
+        """Make the connection between these (host, port); it counts as one once asyncio calls connection_made."""
         return Connection(self.shared, client, listener, connections=self.connections, slow_down=self._chunk_turns.put)
 
     def sweep(self) -> None:

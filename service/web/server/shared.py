@@ -94,7 +94,7 @@ class Shared:
         return refusal(problem, refused, self.bounds.retry_after_seconds)
 
     def first_pass(self, head: Head) -> Pass:
-        """The first pass of a request: that for its head, if the application must see it before the body is read.
+        """The first pass of a request: Pass.HEAD if the application must see the head before the body is read.
 
         Otherwise a guess from the Content-Type: the pass for small requests may request another.
         """

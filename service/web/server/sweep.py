@@ -16,7 +16,7 @@ from service.web.server.transport import too_slow
 from service.wire.problems import Problem, no_room
 
 LAST_SECONDS = 1.0
-"""Once the process must stop: how long an idle connection still waits for a request, and an ended one for its end."""
+"""Once the process must stop: how long it waits for a request on an idle connection, or for a client to close."""
 
 LAST_REQUEST_SECONDS = 10.0
 """Once the process must stop: how long a request may still take to arrive."""
@@ -25,13 +25,13 @@ LAST_TURN_SECONDS = 20.0
 """Once the process must stop: how long a request may still wait for its turn."""
 
 YOUNG_SECONDS = 2.0
-"""Seconds before which a client's speed is unknown."""
+"""The age below which a client is too young for its speed to count."""
 
 PROBE_SECONDS = 1.0
 """How long a request is worked on before its client is checked."""
 
 EVICTED_AT_ONCE = 64
-"""Connections ended together if there are too many, as choosing them means examining all."""
+"""How many connections are ended at a time if there are too many: choosing them means examining all."""
 
 _WITHOUT_REQUEST = frozenset({Phase.IDLE, Phase.HEAD, Phase.LINGERING})
 _READING = frozenset({Phase.HEAD, Phase.BODY})
@@ -111,7 +111,7 @@ def held_for(connection: Connection) -> Held:
 
 
 def rate_of(connection: Connection) -> float | None:
-    """The bytes per second that the client sends or reads, underestimated while YOUNG; None if it does neither."""
+    """The bytes per second that the client sends or reads, too low while it is young; None if it does neither."""
     if connection.sending is not None:
         return connection.sending.rate()
     if connection.phase in _READING and connection.reader is not None:
@@ -120,9 +120,9 @@ def rate_of(connection: Connection) -> float | None:
 
 
 def make_room(connections: Collection[Connection], most: Held) -> bool:
-    """End the slowest clients, then waiting requests, while too much is kept; returns whether that was enough.
+    """End the slowest clients, then waiting requests, while more than `most` is kept; returns whether that was enough.
 
-    Clients that hold less than most, or have just begun, come last. The requests are those of the owner who holds the
+    Clients that hold less than the average, or are young, come last. The requests are those of the owner who holds the
     most, the last first.
     """
     held = {one: size for one in connections if (size := held_for(one)) != Held(0, 0)}
@@ -161,21 +161,22 @@ def _waiting_of_largest_holder(held: Mapping[Connection, Held]) -> list[tuple[Co
 def evict(connections: Collection[Connection]) -> bool:
     """End some connections to make room for others; returns whether any could be ended.
 
-    If one address has more than half, only its connections: those without a request, oldest first, else the slowest.
+    Those without a request go first, the oldest first; if there are none, the slowest. If one address has more than
+    half of all that could be ended, only its connections are.
     """
     rates = {one: rate_of(one) for one in connections}
-    missed = [one for one, rate in rates.items() if rate is not None or one.phase in _WITHOUT_REQUEST]
-    of_each = Counter(one.client[0] for one in missed)
+    candidates = [one for one, rate in rates.items() if rate is not None or one.phase in _WITHOUT_REQUEST]
+    of_each = Counter(one.client[0] for one in candidates)
     most = max(of_each.values(), default=0)
-    if 2 * most > len(missed):
-        missed = [one for one in missed if of_each[one.client[0]] == most]
+    if 2 * most > len(candidates):
+        candidates = [one for one in candidates if of_each[one.client[0]] == most]
 
-    chosen = sorted((one for one in missed if one.phase in _WITHOUT_REQUEST), key=lambda one: one.since)
+    chosen = sorted((one for one in candidates if one.phase in _WITHOUT_REQUEST), key=lambda one: one.since)
     if not chosen:
-        chosen = sorted(missed, key=lambda one: (_is_young(one), rates[one] or 0.0))
+        chosen = sorted(candidates, key=lambda one: (_is_young(one), rates[one] or 0.0))
     for connection in chosen[:EVICTED_AT_ONCE]:
         connection.transport.abort()
-    return bool(missed)
+    return bool(candidates)
 
 
 def _is_young(connection: Connection) -> bool:

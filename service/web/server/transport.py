@@ -31,7 +31,7 @@ _PROBLEM_OF_ERROR: tuple[tuple[type[Exception], str, str], ...] = (
     (
         http.LimitRequestHeaders,
         "headers_too_large",
-        ("The header fields are larger, or there are more of them, than the server reads."),
+        "The header fields are too long, or there are too many of them.",
     ),
     (ExpectationFailed, "expectation_failed", "The only expectation that the server meets is 100-continue."),
     (http.InvalidRequestMethod, "malformed_request", "The request line names no valid method."),

@@ -46,7 +46,7 @@ SMALL_WAITING, BIG_WAITING = 256, 64
 SWITCH_SECONDS = 0.0005
 """How long a thread may hold the GIL while the loop waits for it; the loop releases it at each system call.
 
-With Python's default, 5 ms for each connection would delay all others.
+With Python's default, each of these could cost the loop 5 ms, once or more for every connection.
 """
 
 SMALL_HALF_LIFE, BIG_HALF_LIFE = 1.0, 10.0
@@ -80,10 +80,10 @@ class Worker(BaseWorker):
     signals: "SimpleQueue[int]"  # signals sent to the master, and after the fork to this process; see init_signals
 
     def init_signals(self) -> None:
-        """Handle signals from now on, and those received since the fork.
+        """Handle signals from now on, and stop signals received since the fork.
 
-        Until now the handlers are copies of the master's, which only queue signals here: a master stopped while
-        starting a worker would wait its whole graceful timeout for that worker.
+        Until now the handlers were copies of the master's, which only queue signals. If that lost one, a master stopped
+        while starting a worker would wait its whole graceful timeout for that worker.
         """
         super().init_signals()
         with suppress(Empty):
@@ -110,7 +110,7 @@ class Worker(BaseWorker):
         }
         for number, handler in handlers.items():
             self._loop.add_signal_handler(number, handler)
-        if not self.alive:  # the signal to stop came before that
+        if not self.alive:  # a stop signal came before these handlers
             return
         self._listeners = Listeners(
             self._loop,
