@@ -1,6 +1,6 @@
 """Checks before rows are grouped: the kinds of columns, the labels, the range of scores and weights.
 
-Refuses a column with the sentence that a body with such a column gets.
+A column is refused with the same sentence as in a request's body.
 """
 
 import math
@@ -17,7 +17,7 @@ from service.engines.failures import SHOWN_CHARACTERS, ColumnRefused, NoRows
 from service.engines.nodes import Label
 
 ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
-"""From distinct labels and their numbers of rows to the positive ones, and a sentence if the others are several."""
+"""From distinct labels and their numbers of rows to which are positive, and a sentence if several are negative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
 
 
 def refuse_inexact(wrong: float, total: int, column: str) -> None:
-    """Refuse a column if that many of its integers have no exact double. Raises ColumnRefused."""
+    """Refuse a column in which `wrong` integers have no exact double, unless that is 0. Raises ColumnRefused."""
     if wrong:
         sentence = "This integer has no exact double, and rocpr does not round it"
         raise ColumnRefused("not_exact", _in_rows(sentence, wrong, total), column)
 
 
 def refuse_misread(wrong: float, total: int, column: str, cell: str) -> None:
-    """Refuse a column if that many of its cells, such as this one, are not decimal numbers. Raises ColumnRefused."""
+    """Refuse a column in which `wrong` cells, such as `cell`, are not decimal numbers. Raises ColumnRefused."""
     if wrong:
         shown = f"{cell[:SHOWN_CHARACTERS]!r}{'...' * (len(cell) > SHOWN_CHARACTERS)}"
         sentence = f"{shown} is not a decimal number" if cell else "This is blank; it must be a number"
@@ -121,7 +121,7 @@ def refuse_misread(wrong: float, total: int, column: str, cell: str) -> None:
 
 
 def refuse_rounded(wrong: float, total: int, column: str, types: tuple[str, str]) -> None:
-    """Refuse a column if that many of its numbers, of the first type, are rounded to the second. Raises the same."""
+    """Refuse a column in which `wrong` numbers of the first type are rounded to the second. Raises ColumnRefused."""
     if wrong:
         first, second = map(str.lower, types)
         sentence = f"This column is {first} in some files and {second} in others, which would round its numbers"

@@ -41,7 +41,7 @@ _ADVICE = (
     "Column ",
     "* ",
 )
-"""The beginnings of lines that follow an error and are about DuckDB's own SQL and settings."""
+"""The beginnings of lines below an error that are about DuckDB's own SQL and settings, and are not shown."""
 
 _RENAMED = re.compile(r".*_\d+", re.DOTALL)
 """The name that DuckDB gives a column whose own name is taken."""
@@ -51,7 +51,7 @@ _FAILURES: dict[type[duckdb.Error], type[EngineFailed]] = {
     duckdb.InvalidInputException: FilesUnreadable,
     duckdb.ConversionException: FilesUnreadable,
 }
-"""{DuckDB's failure: ours}; it has no class for damaged Parquet files, some of which are plain EngineFailed."""
+"""{DuckDB's failure: ours}. DuckDB has no class for damaged Parquet files: for some, ours is a plain EngineFailed."""
 
 _UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
@@ -86,11 +86,12 @@ class DuckDB:
         try:
             self._spill = SpillDirectory(spill)
         except OSError as error:
-            raise EngineFailed(f"Nothing can be written to the directory for temporary files: {error}") from error
+            where = "the directory for temporary files" if spill is None else spill
+            raise EngineFailed(f"Nothing can be written to {where}: {error}") from error
         try:
             with _explained():
                 self._connection = duckdb.connect(config=_config(str(self._spill.path), memory, threads))
-                # Parquet's statistics leave NaN out: from them, DuckDB would take a comparison as true of NaN, too.
+                # Parquet's statistics leave NaN out: from them, DuckDB would infer comparisons that NaN does not meet.
                 self._connection.execute("SET disabled_optimizers = 'statistics_propagation'")
                 self._connection.execute("SET enable_progress_bar = true")  # counts, and prints nothing
                 self._connection.execute("SET enable_progress_bar_print = false")
@@ -196,7 +197,7 @@ class DuckDB:
         self.table = "chosen"
 
     def _refuse_misread(self) -> None:
-        """Refuse numbers of CSV files that a body may not have. Raises ColumnRefused, EngineFailed."""
+        """Refuse numbers of CSV files that would be refused in a body. Raises ColumnRefused, EngineFailed."""
         names, self._unread_numbers = self._unread_numbers, []
         if names:
             found = self.rows(self._files.misread_numbers(names), "numbers")
@@ -206,7 +207,7 @@ class DuckDB:
                 refuse_misread(other, total, name, cell)
 
     def _refuse_rounded(self, types: Mapping[str, str]) -> None:
-        """Refuse numbers that Parquet files have as several types, if the one for all files rounds them.
+        """Refuse numbers whose type differs between Parquet files, if the common type rounds them.
 
         Raises ColumnRefused, EngineFailed.
         """
@@ -223,14 +224,14 @@ class DuckDB:
                 refuse_rounded(changed, rows, name, (of_type, whole))
 
     def _renamed(self) -> set[str]:
-        """Names of columns that DuckDB calls otherwise in some file, and what it calls them.
+        """The names of columns that DuckDB renames in some file, and their new names.
 
         It ignores case and, in CSV files, blanks around a name; what then looks like an earlier name gets a number.
         """
         found: set[str] = set()
         for names, file in self._files.headers(self._connection, self.table):
             described = self._connection.execute(f"DESCRIBE SELECT * FROM {file}").fetchall()  # noqa: S608  # quoted
-            for name, (called, *_) in zip(names, described, strict=False):  # those of directories come last
+            for name, (called, *_) in zip(names, described, strict=False):  # columns named by directories come last
                 if called.strip().lower() != name.strip().lower():
                     found |= {name, name.strip(), called}
         return found

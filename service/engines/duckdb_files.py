@@ -30,7 +30,7 @@ class Files:
     """Files of one kind, or globs of them.
 
     kind   parquet, csv, tsv or arrow; None to tell it from the names.
-    texts, numbers   columns of CSV files, or of TSV, to read as text or as numbers, whatever they look like.
+    texts, numbers   columns of CSV and TSV files to read as text or as numbers, whatever they look like.
     delimiter, decimal   the separator and the decimal mark of CSV files.
     """
 
@@ -88,10 +88,11 @@ class Files:
         return f"{function}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
 
     def misread_numbers(self, columns: Collection[str]) -> str:
-        """The SQL that counts what a body refuses in columns of numbers of CSV files, whatever DuckDB reads.
+        """The SQL that counts cells of CSV columns that a body would refuse as numbers, even if DuckDB reads them.
 
-        For each column, the integers that no double holds, what is not a decimal number, such as 1_000 or NA, and the
-        beginning of the first of these in alphabetical order; then all rows. Words such as nan and inf are not counted.
+        For each column: how many integers have no exact double, how many cells are not decimal numbers, such as 1_000
+        or NA, and the beginning of the first of these in alphabetical order. Last, how many rows there are. Words such
+        as nan and inf are not counted.
         """
         counts = []
         mark = re.escape(self.decimal or ".")
@@ -129,7 +130,7 @@ class Files:
     def headers(self, connection: "DuckDBPyConnection", table: str) -> Iterator[tuple[list[str], str]]:
         """The names of the columns of each file, as they are written there, and the SQL that reads the file.
 
-        Those that pyarrow reads are one table, which has this name.
+        Files that pyarrow reads are one table, named `table`.
         """
         if self.through_pyarrow:
             yield self.dataset().schema.names, table
@@ -146,7 +147,7 @@ class Files:
                 yield [cell or "" for cell in first or ()], alone.reader()
 
     def dataset(self) -> Any:  # noqa: ANN401  # pyarrow has no types
-        """Open them by pyarrow. Raises EngineFailed."""
+        """Open them with pyarrow. Raises EngineFailed."""
         import pyarrow as pa  # noqa: PLC0415  # only some files need it
         from pyarrow import csv, dataset, fs  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
 """The memory that an engine in this process takes by default: half of what the process may use.
 
 Knows the limits of a machine, a container and a process; nothing of engines. The other half is for the groups that this
-process holds, and for its neighbours. The share does not depend on what is free just now, so that runs are alike.
+process holds, and for other processes. The share does not depend on what is free just now, so that runs are alike.
 """
 
 import os
@@ -31,7 +31,7 @@ def _of_process() -> Iterator[int]:
 
 
 def _of_control_groups(own_groups: Path, control_groups: Path) -> Iterator[int]:
-    """The limits of this process's control groups of version 2 and 1, and of those that they lie in."""
+    """The limits of this process's control groups, version 1 or 2, and of their parents."""
     lines: list[str] = []
     with suppress(OSError):  # not Linux
         lines = own_groups.read_text("utf-8").splitlines()

@@ -62,17 +62,17 @@ def aliased(expression: exp.Expr, name: str) -> exp.Alias:
 
 
 def column(name: str, table: str | None = None) -> exp.Column:
-    """A column of ours."""
+    """A column that rocpr names."""
     return exp.Column(this=identifier(name), table=None if table is None else identifier(table))
 
 
 def identifier(name: str) -> exp.Identifier:
-    """A name as it is."""
+    """A quoted name, whose case is kept."""
     return exp.Identifier(this=name, quoted=True)
 
 
 def relation(name: str) -> exp.Table:
-    """A table of ours."""
+    """A table that rocpr names."""
     return exp.Table(this=identifier(name))
 
 

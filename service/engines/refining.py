@@ -1,7 +1,7 @@
 """Which bins to divide further, and how finely, to bound the areas within the tolerance.
 
 An open group of p positives and n negatives leaves the ROC area open by p n / (P N), and average precision by what its
-formula gives for the best and the worst order. It leaves the areas under precision-recall curves open by no more than
+formula gives for the best and the worst order. It leaves no area under a precision-recall curve further open than
 average precision.
 """
 

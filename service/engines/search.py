@@ -28,7 +28,7 @@ _OF_LIFTS = 0.5
 """How far a corner may reach above the known hull, as a share of the tolerance."""
 
 _SAFELY = 0.8
-"""An extra factor by which goals are lowered if bounds are too wide."""
+"""Goals are lowered by this factor, too, if bounds are too wide."""
 
 
 class _Block(NamedTuple):
@@ -43,7 +43,7 @@ class _Block(NamedTuple):
 
 
 def _nearer(goals: Goals, factor: float, widest: float, highest: float) -> Goals:
-    """Lower one of the goals by the factor at which the bounds would fit: that of lifts if a corner is above it."""
+    """Lower the goals by the factor at which the bounds would fit; if a corner is above that of lifts, only that."""
     lift = min(goals.lift, highest) * factor * _SAFELY
     return Goals(goals.opening if highest > goals.lift else widest * factor * _SAFELY, lift)
 

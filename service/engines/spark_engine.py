@@ -142,7 +142,7 @@ class Spark:
         """
         answers: list[pa.Table] = []
         failures: list[BaseException] = []
-        ended = threading.Event()  # a thread whose join was interrupted says that it has ended, whether it has or not
+        ended = threading.Event()  # if Ctrl-C interrupts a join, the thread may pass for dead
 
         def work() -> None:
             try:
@@ -188,7 +188,7 @@ class Spark:
         self.table = "chosen"
 
     def _tell(self, stages: "Iterable[StageInfo] | None", *, done: bool, **_: object) -> None:
-        """The share of the tasks planned so far that are done; never less than before."""
+        """Report the share of the tasks planned so far that are done; it never falls."""
         known = list(stages or ())
         tasks, completed = sum(stage.num_tasks for stage in known), sum(stage.num_completed_tasks for stage in known)
         self._has_begun |= tasks > 0
@@ -238,7 +238,7 @@ def kind_of_column(of_type: str) -> Kind:
 def _session(remote: Remote) -> "SparkSession":
     """Open a session and ask for the server's version. Raises the client's exceptions."""
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
-    warnings.filterwarnings("ignore", module=r"pyspark\.")  # of other versions, of retries
+    warnings.filterwarnings("ignore", module=r"pyspark\.")  # about other versions, and retries
     with _main_with_file():
         from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415  # an extra
         from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415

@@ -32,7 +32,7 @@ MOST_LABELS = 10_000
 """The most distinct labels that are listed."""
 
 _DOUBLE_BITS, _MOST_BITS = 53, 64
-"""The bits of a double, and of the largest integers that are examined; larger ones count as inexact."""
+"""The bits of a double's significand, and of the largest integers examined; larger ones count as inexact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def _examples(rows: RowSource, *, plain: bool = False, whole: Collection[str] = 
 
 
 def _has_double(name: str) -> exp.Expr:
-    """Whether a double holds an integer: without the zeros at its end, it has at most 53 bits."""
+    """Whether an integer is exact as a double: without its trailing zeros, it has at most 53 bits."""
     tests = []
     for bits in range(_DOUBLE_BITS, _MOST_BITS + 1):
         rest = exp.Mod(this=column(name), expression=label_literal(2 ** (bits - _DOUBLE_BITS)))

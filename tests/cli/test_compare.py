@@ -256,7 +256,7 @@ def test_a_file_without_a_name_is_named_after_itself(tmp_path: Path) -> None:
 def test_one_table_without_names_of_columns_gets_advice(tmp_path: Path) -> None:
     run = rocpr(one_table(tmp_path))
     assert (run.exit_code, run.stdout) == (2, "")
-    assert "scores names the columns to compare, as in --scores a,b" in run.stderr
+    assert "Name the columns of scores to compare, as in --scores a,b" in run.stderr
     assert run.stderr.count("--labels") == 1
 
 

@@ -103,7 +103,7 @@ def test_a_json_file_defines_its_own_slices(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--slices", "land"], "There is no column 'land'"),
-        ([], "slices names the columns"),
+        ([], "Name the columns that define the slices"),
         (["--slices", "country", "--sort", "area"], "it has country, rows, positives, negatives, roc"),
         (["--slices", "country", "--sort", "reason"], "no such column"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import decimal
+import re
 import subprocess
 import sys
 import threading
@@ -249,6 +250,12 @@ def test_files_that_cannot_be_read(name: str, detail: str, tmp_path: Path) -> No
         found(engine, RowColumns("p", "y"), read_labels)
     assert isinstance(failed.value, FilesUnreadable) == (name not in {"none.parquet", "rows.txt"})
     assert not list(tmp_path.glob("rocpr-*"))
+
+
+def test_a_spill_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    with pytest.raises(EngineFailed, match=f"^Nothing can be written to {re.escape(str(missing))}: "):
+        DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=missing)
 
 
 ENDLESS = "SELECT COUNT(*) AS n FROM range(10000000) a, range(10000000) b WHERE (a.range * b.range) % 7 = 3"

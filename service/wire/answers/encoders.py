@@ -1,7 +1,7 @@
 """From a result to bytes: one encoder per operation and media type.
 
-JSON stays columnar and holds everything; CSV and Arrow hold one table; SVG, PNG and plain text are pictures. NaN in a
-column is null, and never appears as a number.
+JSON stays columnar and holds everything; CSV and Arrow hold one table; SVG, PNG and plain text are pictures; Markdown
+and JUnit XML report a gate's verdict. NaN in a column is null, and never appears as a number.
 """
 
 import base64
@@ -168,7 +168,7 @@ def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an ar
 
 
 def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
-    """The type of a column, by its name and by its values: whole or not, and `area` is numbers or names."""
+    """The type of a column, by its name and its values: counts may be whole, and `area` holds numbers or names."""
     if not isinstance(column, np.ndarray):
         kinds = set(map(type, column)) - {type(None)}
         if len(kinds) == 1 and (of_cells := _OF_CELLS.get(kinds.pop())):

@@ -19,7 +19,7 @@ SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
 
 _MARKDOWN = re.compile(r"[\\`*<>\[\]&@#~]|://|www\.", re.IGNORECASE)
-"""What may begin markup in Markdown, or what sites that show it make a link of."""
+"""What may begin markup in Markdown, or what sites that show Markdown turn into a link."""
 
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML forbids (XML 1.0, production 2)."""

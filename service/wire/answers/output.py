@@ -14,7 +14,7 @@ WRITTEN_AT_ONCE = 1 << 17
 small requests wait for 10 ms or more, whatever its priority."""
 
 _CHECKS = 16
-"""Memory is checked whenever pieces have taken one part in this many of the headroom, as a check is slow."""
+"""Memory is checked each time that pieces have taken this fraction of the headroom, 1/16: a check is slow."""
 
 
 class Output:

@@ -1,4 +1,4 @@
-"""The work to write a result whose size only evaluating shows, in the rows of service/curves/budget.py.
+"""The work to write a result, known only after evaluation, in rows as service/curves/budget.py defines them.
 
 Each constant states its measurements; `python -m tests.costs` repeats them.
 """
@@ -20,7 +20,7 @@ _HULL_BYTES = 110
 
 
 def tradeoffs_written(tradeoffs: Tradeoffs) -> int:
-    """Work to write the optimal curves, whose lengths only evaluating shows."""
+    """Work to write the optimal curves, whose lengths are known only after evaluation."""
     return sum(each.optimal.lambda_from.size for each in tradeoffs.tradeoffs.values()) * _OPTIMAL_ROW
 
 

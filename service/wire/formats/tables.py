@@ -1,6 +1,6 @@
-"""From a body that is a table, and its query parameters, to the document of the equivalent JSON body.
+"""From a table and its query parameters to the document of the equivalent JSON body.
 
-A table is one evaluation, or several over shared labels. Knows the meaning of columns and parameters; nothing of
+A table is one evaluation, or several with shared labels. Knows the meaning of columns and parameters; nothing of
 formats, nor of what is valid.
 """
 
@@ -48,8 +48,10 @@ def _complete_request(document: object, parameters: Mapping[str, str]) -> Decode
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """How an operation uses a table: the query parameters that go with it, and how it becomes a document.
+    """How an operation uses a table.
 
+    parameters      the query parameters that go with it.
+    read            makes a document of the table and its parameters.
     drawn           the parameters of pictures within an answer.
     complete        adds the options in the query to a JSON body.
     answers_tables  whether the operation also takes the parameter `table`, which is not read here.
@@ -83,7 +85,7 @@ def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
 
 
 def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """The form of the same table, in which a sample may have a column of soft labels instead of labels."""
+    """The form of a table that is one evaluation; a sample may have a column of soft labels instead of labels."""
     parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
     return TableForm(parameters, _read_hard_or_soft, drawn)
 
@@ -112,7 +114,7 @@ def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
 def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read the scores for each class, and one column of labels."""
     if "scores" not in parameters:
-        message = f"scores names a column for each class, as in scores=cat,dog; {header_of(table)}."
+        message = f"Name the column of scores for each class, as in scores=cat,dog; {header_of(table)}."
         raise invalid_value("/scores", "missing", message)
     names = distinct_columns(table, "scores", parameters["scores"], MOST_CLASSES)
     others = named_columns(table, parameters, ("labels", "weights"))
@@ -129,7 +131,7 @@ def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
 def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read a sample, and the columns that define its slices."""
     if SLICES not in parameters:
-        message = f"slices names the columns that define the slices, as in slices=country,model; {header_of(table)}."
+        message = f"Name the columns that define the slices, as in slices=country,model; {header_of(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
     names = distinct_columns(table, SLICES, parameters[SLICES], MOST_SLICE_COLUMNS)
     chosen = named_columns(table, parameters, SAMPLE_COLUMNS)
@@ -211,7 +213,7 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
 
 
 def _refuse_closed(parameters: Mapping[str, str]) -> None:
-    """Refuse an option of groups where a table has none."""
+    """Refuse an option of groups for a table without groups."""
     if CLOSED_ENDS in parameters:
         raise invalid_value(f"/{CLOSED_ENDS}", "exclusive", "This is for groups; this table has none.")
 
@@ -220,7 +222,7 @@ def _read_groups(table: Table, parameters: Mapping[str, str], groups: list[str],
     """Read the columns of groups, those that define slices, and everything else from the query parameters."""
     for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, *TOTALS):
         if key in parameters:
-            raise invalid_value(f"/{key}", "exclusive", "This is not for groups; this table has some.")
+            raise invalid_value(f"/{key}", "exclusive", "This is not for groups, and this table has groups.")
     columns = table.read([*dict.fromkeys([*groups, *slices])])
     options = options_of(parameters)
     closed = {key: options.pop(key) for key in (CLOSED_ENDS,) if key in options}
@@ -235,7 +237,7 @@ def _read_groups(table: Table, parameters: Mapping[str, str], groups: list[str],
 def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
     """Read one sample per column that `scores` names; the columns that they share are checked once."""
     if "scores" not in parameters:
-        message = f"scores names the columns to compare, as in scores=a,b; {header_of(table)}."
+        message = f"Name the columns of scores to compare, as in scores=a,b; {header_of(table)}."
         missing = [key for key in ("labels",) if key not in parameters and key not in table.header]
         message += did_you_mean(likely(table.header, missing))
         raise invalid_value("/scores", "missing", message)

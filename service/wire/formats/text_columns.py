@@ -1,6 +1,6 @@
 """From columns of text to numbers and labels. All columns of CSV are text; those of Arrow and Parquet may be.
 
-Nothing is inferred: pyarrow's parser reads decimal numbers; the decimal mark is a point unless a comma is requested.
+Types are not guessed. pyarrow's parser reads decimal numbers; the decimal mark is a point unless a comma is requested.
 """
 
 import re
@@ -101,12 +101,12 @@ def _(column: TextColumn, positive_label: object) -> Labels:
 
 
 def labels_of_texts(cells: pa.ChunkedArray, positive_label: object, decimal: str = ".") -> Labels:
-    """Split labels that are texts; an empty text is a label, too."""
+    """Read labels that are texts; an empty text is a label, too."""
     codes, texts = coded(cells)
     if positive_label is None:
         return _default_labels(codes, texts, decimal)
     label = str(positive_label)
-    # Half of a surrogate pair equals no text.
+    # Compared as bytes: half of a surrogate pair, which equals no text, is no string to pyarrow.
     found = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
     positive: BoolArray = codes == found
     if found >= 0 and len(texts) <= 2 and not doubtful(texts):  # noqa: PLR2004  # two classes
@@ -146,7 +146,7 @@ def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
 
 
 def identity_of(array: pa.Array) -> object:
-    """The identity of a live array: chunks often share the same one."""
+    """What tells a live array from others: its memory. Chunks often share one dictionary."""
     addresses = tuple(None if buffer is None else buffer.address for buffer in array.buffers())
     return array.offset, len(array), addresses
 

@@ -19,7 +19,7 @@ Struct = Mapping[tuple[int, int], Any]
 _BITS = {I16: 16, I32: 32, I64: 64}
 _DEEPEST_STRUCT = 12
 _LONG_FORM = 15
-"""Marks a list's length or a field's step that does not fit into four bits."""
+"""Marks a list's length that does not fit into four bits and follows."""
 
 
 class NotThriftError(ValueError):

@@ -1,4 +1,4 @@
-"""The work of resamples, in the rows of service/curves/budget.py: draws, and what is read off each resample.
+"""The work of resamples, in rows as service/curves/budget.py defines them: draws, and what is read off each resample.
 
 Constants state their measurements, up to those of hostile requests. Knows evaluations and the options of intervals.
 """
@@ -18,7 +18,7 @@ _DRAWN_EXAMPLE = 1 / 50
 """A drawn example: 8 ns."""
 
 _KIND = 8
-"""Counts of many equal examples are drawn by kind; this many single examples take as long as one kind, 0.08 µs."""
+"""A kind: many equal examples, drawn together. That takes 0.08 µs, as long as this many single examples."""
 
 _AREA_ROW = 1 / 30
 """A row of a resample's table, for an area: 10 to 17 ns."""
@@ -27,7 +27,7 @@ _RESAMPLE_READING, _RESAMPLE_READING_ROW = 30, 1 / 50
 """A value of a resample's curve: 10 to 15 µs, plus 5 ns for each row of the curve."""
 
 _SORTED = 1 / 5
-"""A replicate of a metric, as replicates are sorted for each interval: 0.1 µs."""
+"""A replicate of a metric, to be sorted for an interval: 0.1 µs."""
 
 
 def resampling_work(
@@ -47,7 +47,7 @@ def resampling_work(
 
 
 def _drawn(evaluation: Evaluation) -> float:
-    """The approximate draws per resample: examples of counts are drawn singly unless a kind has many."""
+    """The approximate draws per resample: the examples of counts are drawn one by one, unless a kind has many."""
     if isinstance(evaluation, Sample):
         return evaluation.rows
     kinds = evaluation.rows + 1

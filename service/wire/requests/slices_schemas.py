@@ -52,10 +52,10 @@ OWN_COLUMNS = (
 """Columns of the answer besides those that define slices."""
 
 _DENSE = 1 << 22
-"""Up to this many combinations of values are counted in a table; more are sorted."""
+"""The most combinations of values that are counted in a table; more are sorted."""
 
 _SPARSE = 16
-"""Sorting the rows' combinations is faster than counting where there are more than this many for each row."""
+"""With more possible combinations than this for each row, sorting the rows is faster than counting."""
 
 CLOSED_METHODS = tuple(method for method in INTERVAL_METHODS if method not in RESAMPLED_METHODS)
 

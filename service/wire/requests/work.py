@@ -1,4 +1,4 @@
-"""The work of a request, estimated before it is evaluated, in the rows of service/curves/budget.py.
+"""The work of a request, estimated before it is evaluated, in rows as service/curves/budget.py defines them.
 
 A row is 0.5 µs of one processor, or 40 bytes of an answer. Each constant states its measurements, up to those of
 hostile requests; `python -m tests.costs` repeats them. What depends on the counts themselves is spent during
@@ -85,7 +85,7 @@ _ROUNDED = 1e-6
 """How far a whole total, a sum of doubles, may be from an integer."""
 
 MOST_POINTS = 10**9
-"""More than any server allows; keeps an estimate of work finite."""
+"""More points than any server allows; the cap keeps an estimate of work finite."""
 
 
 def table_work(evaluation: Evaluation | GroupColumns) -> float:
@@ -103,7 +103,7 @@ def _work_of_group(groups: Grouped | GroupColumns) -> int:
 
 
 def curves_work(evaluation: Evaluation, options: CurvesOptions, intervals: IntervalOptions | None) -> int:
-    """Work of curves: reading the tables, the points of each curve, readings and resamples."""
+    """Work of curves: their tables, the points of each curve, what is read off them, and resamples."""
     of_open = isinstance(evaluation, Grouped) and not evaluation.is_exact
     each_point = _OPEN_OPERATING_POINT if of_open else _OPERATING_POINT
     work = table_work(evaluation) + len(options.operating_points) * each_point
@@ -153,7 +153,7 @@ def slices_work(sample: Sample | GroupColumns, slices: int, columns: int, points
 
 
 def classes_work(rows: int, classes: int, *, weighted: bool, exclusive: bool) -> int:
-    """Work of classes: the table of each and of all pooled, and where rows are of one class each, every pair."""
+    """Work of classes: a table for each, one for all pooled and, if each row is of one class, every pair."""
     tables = 2 * classes * rows * (_WEIGHTED_ROW if weighted else _SAMPLE_ROW)
     if exclusive:
         tables += classes * (classes * rows * _WEIGHTED_ROW if weighted else rows * _PAIRED_ROW)
