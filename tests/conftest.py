@@ -1,8 +1,9 @@
 """What all tests share."""
 
+import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,6 +57,17 @@ def pytest_configure(config: pytest.Config) -> None:
             compiled.KERNEL.use(library)
         except build_hook.NotCompiled as reason:
             config.stash[NOT_COMPILED] = str(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """Search no garbage among modules and tests, which all stay: neither while they are collected nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

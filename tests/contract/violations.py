@@ -1,13 +1,9 @@
-"""What an instance violates of a schema of the contract.
-
-Apart from document.py, because importing jsonschema takes seconds.
-"""
+"""What an instance violates of a schema of the contract."""
 
 import copy
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
@@ -30,6 +26,8 @@ def _closed_document() -> Tree:
 
 def violations(node: Tree, instance: Any) -> list[str]:
     """The errors of an instance under a schema of the document, with all objects closed."""
+    from jsonschema import Draft202012Validator  # takes a second, in each process that collects tests
+
     uri = "urn:contract"
     registry: Registry[Any] = Registry().with_resource(uri, DRAFT202012.create_resource(_closed_document()))
     absolute = _with_absolute_references(node, uri)

@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packaging.utils import canonicalize_name
 
 from tests.deploy.locks import DEV, ENGINES, LOCKS, RUN, SPARK, build_bill, read_lock, with_our_programs
@@ -43,6 +41,9 @@ def test_the_server_and_the_client_of_spark_are_never_in_one_environment(root: P
 
 
 def test_the_bill_of_materials_names_every_requirement(root: Path, *, is_long: bool) -> None:
+    from cyclonedx.schema import SchemaVersion  # takes a second, in each process that collects tests
+    from cyclonedx.validation.json import JsonStrictValidator
+
     text = build_bill(root)
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill = json.loads(text)

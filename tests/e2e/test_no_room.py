@@ -20,7 +20,8 @@ from tests.e2e.conftest import free_port, wait_for_port
 MASTER = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
 ROWS = 40_000
 SMALL = b"scores,labels\n0.9,1\n0.1,0\n"
-BIG = b"scores,labels\n" + b"".join(b"%f,%d\n" % (random.Random(row).random(), row % 2) for row in range(ROWS))
+CHANCE = random.Random(7)
+BIG = b"scores,labels\n" + b"".join(b"%f,%d\n" % (CHANCE.random(), row % 2) for row in range(ROWS))
 
 
 class Server:

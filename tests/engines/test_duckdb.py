@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@cache
 def decimals(digits: int, places: int) -> pa.Array:
     step = decimal.Decimal(1).scaleb(-places)
     return pa.array([decimal.Decimal(score).quantize(step) for score in SCORES.tolist()], pa.decimal128(digits, places))
