@@ -42,7 +42,7 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     """Format the checks, without empty columns.
 
-    If lines get long, each name has its own line; if they would still not fit a terminal, each cell has.
+    If lines are too long, each name gets its own line; if they still do not fit the terminal, each cell does.
     """
     names = [str(Rule.read(check["rule"]).of) for check in checks]
     columns = {
