@@ -99,9 +99,8 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
             raise ColumnRefused("not_finite", detail, column)
         refuse_inexact(probe.get(f"inexact_{name}", 0), total, column)
     if rows.weights is not None and probe["lowest_weight"] < 0:
-        raise ColumnRefused(
-            "negative", f"This is below 0: the least weight is {probe['lowest_weight']:.17g}.", rows.weights
-        )
+        detail = f"A weight must not be below 0; the lowest is {probe['lowest_weight']:.17g}."
+        raise ColumnRefused("negative", detail, rows.weights)
     return probe
 
 

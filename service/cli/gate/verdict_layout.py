@@ -85,10 +85,9 @@ def _length(lines: list[str]) -> int:
 
 def _bound(rule: Rule) -> str:
     """Format the bound of a metric."""
-    proven = [] if rule.prove is None else ["unless proven"]
-    sure = [] if rule.confidence is None else [f"{percent(rule.confidence)} %"]
-    how = f" ({', '.join(proven + sure)})" if sure else ""
-    return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
+    unless = "" if rule.prove is None else "unless disproven, "
+    sure = "" if rule.confidence is None else f" ({unless}{percent(rule.confidence)} %)"
+    return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{sure}"
 
 
 def _interval(check: dict[str, Any]) -> str:
