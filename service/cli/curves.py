@@ -123,8 +123,8 @@ _ALSO = ("calibration", "statistics")
     "--include",
     metavar=NAME_LIST,
     help=(
-        "Also show calibration,statistics. With --json: print only these parts, of those two and auc, points, "
-        "interpolated_pr, achievable_pr."
+        "Also show calibration,statistics. With --json: the only parts to print, any of auc, points, "
+        "interpolated_pr, achievable_pr, calibration and statistics."
     ),
 )
 @click.option("--keep", metavar="NAME", help="With --json: the points to keep: all, corners, drawn or hull.")

@@ -17,7 +17,7 @@ from service.engines.failures import SHOWN_CHARACTERS, ColumnRefused, NoRows
 from service.engines.nodes import Label
 
 ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
-"""From distinct labels and their numbers of rows to which are positive, and a sentence if several are negative."""
+"""Takes distinct labels and the rows of each; returns which are positive, and a sentence if several are negative."""
 
 
 @dataclass(frozen=True, slots=True)
