@@ -30,16 +30,15 @@ _SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
 """The characters shown of a column's name or a value, and the number of values shown."""
 
 _PROBLEM = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
-"""{the service's title, of a request or its body: the title for a file}"""
-
+"""{type of a problem: its title when the request is a file}"""
 
 _PARAMETER = re.compile(
     rf"(?<![\w'/-])(?P<name>{'|'.join((*COLUMN_PARAMETERS, *CSV_PARAMETERS, *MEANING))})"
     r"=(?P<value>(?:[\w%+~-]|[.,](?=\w))*)(?P<another>&(?=\w+=))?"
 )
-"""A parameter of a query, with its value, in a detail; an ampersand that follows it separates it from another."""
-_POSITIVE_LABEL = re.compile(r"(?<![\w'/-])positive_label(?![\w'])")
+"""A parameter of a query, with its value, in a detail, and perhaps the ampersand before another."""
 
+_POSITIVE_LABEL = re.compile(r"(?<![\w'/-])positive_label(?![\w'])")
 
 _OF_A_CALL = {
     re.compile(r" \(curl [^()]*\)"): "",
@@ -103,7 +102,7 @@ def lines_of_file(
     *,
     names: bool = True,
 ) -> Iterable[str]:
-    """Format the problem of one file, or say what the file is, if not what its name says.
+    """Format the problem of one file, or say what the file is, if its name says something else.
 
     `typed` are those of its options that were typed; `names` says whether the command can name the columns.
     """
@@ -197,7 +196,7 @@ def _of_column(error: dict[str, Any]) -> str:
 
 
 def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:
-    """Explain, below the problems of all files, how to read the errors; some may be of files with rows."""
+    """Explain, below the problems of all files, how to read them; `of_files` are the errors within files."""
     rows = [each for each in of_files if each["pointer"].rpartition("/")[2].isdecimal() and not _is_option(each)]
     if any("counting from 0" not in error["detail"] for error in rows):
         yield "  Rows are counted from 0."

@@ -32,7 +32,7 @@ _MOST_PAIRS = 10
 """The number of pairs shown, those with the least area."""
 
 
-@click.command()
+@click.command(short_help="Evaluate a classifier with several classes.")
 @click.argument("file", type=click.File("rb"))
 @classes_options
 @plot_option

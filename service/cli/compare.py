@@ -45,8 +45,7 @@ from service.wire.media_types import JSON
 _Sources = Mapping[str, Source]
 
 _SHORT_NAME = 11
-"""The longest name that is in the same line as its areas."""
-
+"""The longest name that is on the same line as its areas."""
 
 _SHARED_HULL: CellTexts = {
     "threshold": in_full,
@@ -58,7 +57,7 @@ _SHARED_HULL: CellTexts = {
 }
 
 
-@click.command()
+@click.command(short_help="Find which of 2 to 50 classifiers is best where.")
 @click.argument("files", metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=named_files)
 @compared_options
 @engine_options
@@ -183,7 +182,7 @@ def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
         rows += [[name, *cells] for name, cells in zip(auc["name"], lines, strict=True)]
         yield from table_lines(rows, "<" + ">" * len(columns))
         return
-    # Long names have lines of their own, so that the table fits a terminal.
+    # Long names get lines of their own, so that the table fits a terminal.
     first, second, *numbers = table_lines([*rows, *(["", *cells] for cells in lines)], "<" + ">" * len(columns))
     yield from (first, second)
     for name, line in zip(auc["name"], numbers, strict=True):

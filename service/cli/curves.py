@@ -101,7 +101,6 @@ _INTERVALS: CellTexts = {
 SUMMARY = {"include": "auc,points", "keep": "corners"}
 """What the summary of a table requests; a JSON file has its own options."""
 
-
 _ALSO = ("calibration", "statistics")
 """What a summary shows if `--include` names it."""
 
@@ -124,8 +123,8 @@ _ALSO = ("calibration", "statistics")
     "--include",
     metavar=NAME_LIST,
     help=(
-        "Also show calibration,statistics. With --json: show only the parts named, which may also be "
-        "auc,points,interpolated_pr,achievable_pr."
+        "Also show calibration,statistics. With --json: the only parts to print, any of auc, points, "
+        "interpolated_pr, achievable_pr, calibration and statistics."
     ),
 )
 @click.option("--keep", metavar="NAME", help="With --json: the points to keep: all, corners, drawn or hull.")
@@ -228,7 +227,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
 
 
 def _bound_lines(bounds: dict[str, dict[str, float] | None]) -> Iterable[str]:
-    """Format the bounds of areas, with the digits that tell narrow ones apart, and how far they are from each other."""
+    """Format the bounds of areas, with enough digits to tell close ones apart, and the distance between them."""
     rows = [
         [area, f"{each['lower']:.9f}", f"{each['upper']:.9f}", f"{each['upper'] - each['lower']:.1e}"]
         for area, each in bounds.items()

@@ -1,4 +1,4 @@
-"""How sure the differences between classifiers are: a gate subtracts the first one's areas from those of each other.
+"""How sure the differences between classifiers are: a gate compares each with the first, area by area.
 
 Knows what a gate answers, and how a table of differences is laid out; nothing of files.
 """
@@ -30,7 +30,7 @@ Evaluations = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The differences of all others from the first: {name: checks of a gate}; and the warnings about them."""
+    """The differences of the others from the first, as {name: checks of a gate}, and the warnings about them."""
 
     checks: dict[str, list[dict[str, Any]]]
     paired: bool

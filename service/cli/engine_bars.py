@@ -5,7 +5,7 @@ from typing import Any
 
 
 class EngineBars:
-    """A bar for each step of an engine, on a terminal; `check` is called with each, and may end the command."""
+    """A bar for each step of an engine, on a terminal. `check` is called at each update, and may end the command."""
 
     def __init__(self, check: Callable[[], None]) -> None:
         self._check = check

@@ -50,7 +50,10 @@ _OPTIONS = (
         "--tolerance",
         type=click.FloatRange(0, 1, min_open=True),
         metavar="NUMBER",
-        help="With --engine: how far apart the bounds of an area may be, such as 1e-6.  [default: areas are exact]",
+        help=(
+            "With --engine, for curves, tradeoffs and gate: how far apart the bounds of an area may be, such as 1e-6.  "
+            "[default: areas are exact]"
+        ),
     ),
     click.option(
         "--memory",
@@ -100,6 +103,6 @@ _ENGINE_OF = {"memory": "duckdb", "spill": "duckdb", "remote": "spark", "table":
 
 
 def refuse_tolerance(engine: EngineOptions | None) -> None:
-    """Refuse bounds for what needs every score, slices and comparisons. Raises UsageError."""
+    """Refuse --tolerance for slices and comparisons, which need every score. Raises UsageError."""
     if engine is not None and engine.tolerance is not None:
         raise click.UsageError("--tolerance is for curves, tradeoffs and gate; this command needs every score.")

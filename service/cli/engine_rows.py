@@ -67,7 +67,7 @@ class EngineRows:
 
     @property
     def media_type(self) -> str:
-        """What kind of options its files take: those of CSV or of another format."""
+        """CSV if the files take its options, else PARQUET."""
         if self.engine.remote is not None:
             return PARQUET
         return CSV if (self.format_name or suffix_of(self.name)) in _CSV_SUFFIXES else PARQUET
@@ -150,7 +150,7 @@ class EngineRows:
             bars.close()
 
     def _duckdb(self, given: Mapping[str, str], bars: EngineBars) -> Callable[[], Any]:
-        """What opens the files in DuckDB. Raises ImportError."""
+        """Return a function that opens the files in DuckDB. Raises ImportError."""
         from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
         from service.engines.duckdb_files import Files  # noqa: PLC0415
 
@@ -164,7 +164,7 @@ class EngineRows:
         return partial(DuckDB, files, memory=self.engine.memory, spill=self.engine.spill, progress=bars.show)
 
     def _spark(self, bars: EngineBars) -> Callable[[], Any]:
-        """What opens the table in Spark. Raises ImportError."""
+        """Return a function that opens the table in Spark. Raises ImportError."""
         from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra
 
         return partial(Spark, self.engine.remote or "", self.name, progress=bars.show)
@@ -192,7 +192,7 @@ class EngineRows:
         return {"groups": FoundGroups(groups, result.rest)} | ({SLICES: slices} if by else {})
 
     def _advice_on(self, failure: str, *, out_of_memory: bool) -> Iterable[str]:
-        """What to do about a failure of the engine, where that is known."""
+        """Say what to do about a failure of the engine, if that is known."""
         if self.engine.weight_decimals is not None and "DECIMAL(" in failure:
             yield "  A weight is too large for that many decimals: lower --weight-decimals."
         elif "failed to offload" in failure:
@@ -207,7 +207,7 @@ class EngineRows:
         yield from self._advice()
 
     def _advice(self) -> Iterable[str]:
-        """What needs less memory."""
+        """Say what needs less memory."""
         if self.engine.tolerance is None:
             yield "  Without --tolerance, each distinct score needs memory. For curves, tradeoffs and gate,"
             yield "  --tolerance 1e-6 bounds the areas with much less."

@@ -43,7 +43,7 @@ def named_files(
     """Open every NAME=FILE, or one FILE, unless an engine reads them. Raises UsageError.
 
     A name has no equals sign. A FILE without a NAME is named after itself, without the suffix, unless an engine reads
-    it: a glob or a table has no name that would do.
+    it: a glob or a table gives no usable name.
     """
     of_path = FileOrGlob()
     if len(words) == 1 and "=" not in words[0]:

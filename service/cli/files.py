@@ -40,7 +40,7 @@ class InputFile:
 
     @classmethod
     def of(cls, stream: BinaryIO, format_name: str | None) -> Self:
-        """Find the format, by the name unless it is given. Raises UsageError if neither shows it."""
+        """Find the format, by the name's suffix unless it is given. Raises UsageError if the suffix is unknown."""
         name: str = getattr(stream, "name", "<stdin>")
         name = "standard input" if name == "<stdin>" else name
         suffix = format_name or suffix_of(name)

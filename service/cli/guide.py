@@ -6,7 +6,7 @@ from service.guide import INDEX, markdown_of, pages
 from service.wire.problems import meant
 
 
-@click.command()
+@click.command(short_help="Print a page of the guide, or list the pages.")
 @click.argument("page", required=False)
 def guide(page: str | None) -> None:
     """Print a PAGE of the guide, as Markdown; without PAGE, list the pages.

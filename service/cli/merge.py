@@ -44,7 +44,7 @@ from service.wire.requests.groups_schemas import GroupsSchema
     "--output",
     type=NEW_FILE,
     callback=new_file,
-    help="File to write, in .csv, .arrow or .parquet.  [default: CSV to standard output]",
+    help="File to write, .csv, .arrow or .parquet.  [default: CSV to standard output]",
 )
 def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | None, output: Path | None) -> None:
     """Merge groups of scores that several workers counted.

@@ -12,7 +12,6 @@ from service.cli.files import FORMATS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 
@@ -20,7 +19,7 @@ INTERRUPTED = 130
 class Commands(click.Group):
     """A group whose commands refuse an option given more than once, where click would keep the last one.
 
-    Ctrl-C ends them with the status that a shell gives, 130.
+    Ctrl-C ends them with status 130, as shells report it.
     """
 
     def invoke(self, ctx: click.Context) -> object:
@@ -84,7 +83,9 @@ _TOTALS_OPTIONS = (
 )
 
 indices_option = click.option(
-    "--indices", metavar=NAME_LIST, help="Some of kulczynski,f_measure,fowlkes_mallows,jaccard.  [default: all]"
+    "--indices",
+    metavar=NAME_LIST,
+    help="Some of kulczynski, f_measure, fowlkes_mallows and jaccard, separated by commas.  [default: all]",
 )
 
 

@@ -68,7 +68,7 @@ def show_option(command: _Command) -> _Command:
 
 
 def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:
-    """Write a picture, made for its media type, if one is requested.
+    """Write a picture, if a file is given; `picture` makes one of a media type.
 
     A picture that cannot be written is reported and ends the command.
     """

@@ -1,4 +1,4 @@
-"""What a command evaluates: an open file, or rows that an engine groups; and how either is asked about.
+"""What a command evaluates: an open file, or rows that an engine groups; and how to evaluate either.
 
 Knows both kinds, so that a command need not.
 """

@@ -15,7 +15,7 @@ from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth
 
 
-@click.command()
+@click.command(short_help="Print SQL that groups the rows of a table by score.")
 @click.option("--dialect", type=click.Choice(DIALECTS), required=True, help="The database's SQL.")
 @click.option("--table", metavar="A.B.C", required=True, help="The table, with its database if needed.")
 @click.option("--scores", metavar="NAME", default="scores", show_default=True, help="Column of the scores.")
@@ -53,9 +53,10 @@ def sql(
         psql --csv -f groups.sql >groups.csv
         rocpr curves groups.csv
 
-    Groups of equal scores lose nothing. With --bins there are fewer groups, and areas have bounds. If a group has a row
-    that cannot be used, such as one without a label, its count of negatives is null, and rocpr refuses the group.
-    """  # noqa: D301  # click's mark for text to be left as it is
+    Groups of equal scores lose nothing. With --bins there are fewer groups, and the areas are known only within bounds.
+    If a group has a row that cannot be used, such as one without a label, its count of negatives is null, and rocpr
+    refuses the group.
+    """  # noqa: D301  # \b keeps click from wrapping the lines below
     if weight_decimals is not None and weights is None:
         raise click.UsageError("--weight-decimals needs --weights.")
     if weight_decimals is not None and dialect in WITHOUT_DECIMALS:

@@ -17,7 +17,7 @@ from service.engines.failures import SHOWN_CHARACTERS, ColumnRefused, NoRows
 from service.engines.nodes import Label
 
 ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
-"""From distinct labels and their numbers of rows to which are positive, and a sentence if several are negative."""
+"""Takes distinct labels and the rows of each; returns which are positive, and a sentence if several are negative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,8 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
             raise ColumnRefused("not_finite", detail, column)
         refuse_inexact(probe.get(f"inexact_{name}", 0), total, column)
     if rows.weights is not None and probe["lowest_weight"] < 0:
-        raise ColumnRefused(
-            "negative", f"This is below 0: the least weight is {probe['lowest_weight']:.17g}.", rows.weights
-        )
+        detail = f"A weight must not be below 0; the lowest is {probe['lowest_weight']:.17g}."
+        raise ColumnRefused("negative", detail, rows.weights)
     return probe
 
 

@@ -102,10 +102,9 @@ class Rule:
     @property
     def phrase(self) -> str:
         """The rule in words: roc at least 0.8, with 95 % confidence."""
-        sure = "" if self.confidence is None else f", with {percent(self.confidence)} % confidence"
-        return (
-            f"{self.of} {_WORDS[self.kind]} {plain(self.bound)}{sure}{'' if self.prove is None else ', unless proven'}"
-        )
+        how = "with" if self.prove is None else "unless disproven with"
+        sure = "" if self.confidence is None else f", {how} {percent(self.confidence)} % confidence"
+        return f"{self.of} {_WORDS[self.kind]} {plain(self.bound)}{sure}"
 
     def given(self) -> dict[str, Any]:
         """The fields of a metric that were given; of a range, both ends."""

@@ -15,7 +15,7 @@ MAX_LENGTH_DIGITS = 18
 
 
 def body_length(environ: "WSGIEnvironment", limit: int) -> int | None:
-    """The length of the body; None if the headers do not declare it, as before a chunked one is read.
+    """The length of the body; None for a chunked one that has not been read.
 
     Raises Problem body_too_large if it is over the limit, malformed_request if the header is invalid.
     """

@@ -77,7 +77,7 @@ orjson end the process if they get none."""
 class Operations:
     """Reads and answers requests of operations, within the limits.
 
-    columnar   answers small requests with bodies in Arrow or Parquet.
+    columnar   answers small requests whose bodies only an evaluator reads.
     big        answers all requests that are not small.
     origins    those that may read answers, besides the server's own.
     datasets   the named datasets; each key may use some of them.

@@ -47,6 +47,12 @@ def test_the_options_are_the_query_parameters(command: str, parameters: set[str]
     assert names - {"format_name", "as_json", "plot", *OF_ENGINES, *others} == set(parameters)
 
 
+def test_no_summary_of_a_command_is_cut_off() -> None:
+    listed = run("--help").stdout.partition("Commands:")[2].splitlines()[1:]
+    assert len(listed) == len(commands.commands)
+    assert not [line for line in listed if line.endswith("...")]
+
+
 @pytest.mark.parametrize(
     ("command", "options"),
     [

@@ -181,7 +181,7 @@ NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, flo
         ({"y": NAN}, "not_a_label", "This is not a finite number, so it cannot be a label (1 of 3 rows)."),
         ({"w": NULL}, "not_a_number", "This is null; it must be a number (1 of 3 rows)."),
         ({"w": NAN}, "not_finite", "This is not a finite number within the range of a double (1 of 3 rows)."),
-        ({"w": [1, -0.5, 2]}, "negative", "This is below 0: the least weight is -0.5."),
+        ({"w": [1, -0.5, 2]}, "negative", "A weight must not be below 0; the lowest is -0.5."),
         ({"p": None}, "missing", "There is no column 'p'; the columns are y, w."),
     ],
 )

@@ -1,6 +1,6 @@
 """The files that a gate writes: a JUnit report, Markdown, a picture, and a job's summary on GitHub.
 
-An undecided gate is reported, too, so that no report of an earlier run is mistaken for it.
+A gate that ends with an error is reported, too, so that no report of an earlier run is mistaken for this one's.
 """
 
 import os

@@ -33,14 +33,14 @@ ANSWER_SECONDS = 300
 """How long to wait for a connection, and for the next bytes of an answer."""
 
 ASK_AGAIN_SECONDS = 120
-"""How long requests to a busy server are repeated."""
+"""How long a request to a busy server is repeated."""
 
 MOST_TRIES = 30
 MOST_LOST_CONNECTIONS = 4
 """The most repetitions of a request, and the most of these after a failed or broken connection."""
 
 LONGEST_ANSWER = 16 << 20
-"""More bytes than any verdict has; a longer answer is not rocpr's."""
+"""The most bytes of an answer that are read: no verdict has as many."""
 
 _COMPRESSED_FROM = 256 << 10
 _SHOWN_FROM = 1 << 20

@@ -1,7 +1,7 @@
-"""A gate's question, from a file of rules, a file of scores and perhaps one of a baseline, and who answers it.
+"""A gate's question: a file of rules, a file of scores and perhaps one of a baseline; and how it gets its answer.
 
-Without a server answer.py gets the decoded files. A server gets a table without a baseline unchanged, and anything else
-as one JSON body. A problem names the file that caused it.
+Without a server, answer.py gets the decoded files. A server gets a table without a baseline unchanged; anything else is
+sent as one JSON body. A problem names the file that caused it.
 """
 
 import json

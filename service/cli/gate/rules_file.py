@@ -1,7 +1,7 @@
 """A file of rules, RULES.toml: the rules of a gate, and how the files of scores are read.
 
-Its keys are the fields of a request to POST /v1/gates. The service checks their values; reported here is what only the
-file's reader knows: invalid TOML, unknown keys, and line numbers.
+Its keys are the fields of a request to POST /v1/gates, whose values the service checks. What it cannot see is reported
+here: invalid TOML, unknown keys, values that JSON lacks, and line numbers.
 """
 
 import json

@@ -42,7 +42,7 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     """Format the checks, without empty columns.
 
-    If lines get long, each name has its own line; if they would still not fit a terminal, each cell has.
+    If lines are too long, each name gets its own line; if they still do not fit the terminal, each cell does.
     """
     names = [str(Rule.read(check["rule"]).of) for check in checks]
     columns = {
@@ -85,10 +85,9 @@ def _length(lines: list[str]) -> int:
 
 def _bound(rule: Rule) -> str:
     """Format the bound of a metric."""
-    proven = [] if rule.prove is None else ["unless proven"]
-    sure = [] if rule.confidence is None else [f"{percent(rule.confidence)} %"]
-    how = f" ({', '.join(proven + sure)})" if sure else ""
-    return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{how}"
+    unless = "" if rule.prove is None else "unless disproven, "
+    sure = "" if rule.confidence is None else f" ({unless}{percent(rule.confidence)} %)"
+    return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{sure}"
 
 
 def _interval(check: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     }
 )
-"""The headers of an answer that does not set them itself. Requests allowed by CORS pass the resource policy."""
+"""The headers of an answer that does not set them itself. The resource policy does not bind CORS requests."""
 
 STORABLE = frozenset({"contract", "docs", "guide"})
 """The blueprints whose answers may be cached: they are the same for everyone until the next version."""

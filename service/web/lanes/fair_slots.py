@@ -14,7 +14,7 @@ class NoSlotFree(Exception):
 
 
 class FairSlots:
-    """The slots of all processes of the server, given out by these rules."""
+    """The slots of all processes of the server, given out by the rules above."""
 
     def __init__(self, slots: Slots, board: Board) -> None:
         self._slots = slots

@@ -23,7 +23,7 @@ FRAMING_BYTES, FRAMING_OF_CONTENT = 8192, 1.25
 of content. Chunks of 4 bytes need no more; reading a chunk takes as long as reading hundreds of bytes."""
 
 FRAMING_OF_TINY_CHUNKS = 16
-"""Bytes of framing per byte of content; more than chunks of one byte explain, so it is extensions or trailers."""
+"""The most framing per byte of content that chunks of one byte may explain; more must be extensions or trailers."""
 
 DENSE_PIECES = 128
 """Input with more chunks than this is dense; each chunk takes 2 µs."""

@@ -130,5 +130,5 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Write a sentence that may hold a label: as code where the label could be markup, a link or a mention."""
+    """Write a sentence that may hold a label: as code if the label could become markup, a link or a mention."""
     return _code(text) if _MARKDOWN.search(text) else text

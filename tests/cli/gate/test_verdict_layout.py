@@ -72,7 +72,7 @@ def test_a_line_that_is_too_long_has_the_name_above() -> None:
     assert head == ["value", "bound", "interval", "method", "baseline", "difference", "p", "status"]
     assert row == [
         "0.900000",
-        "drop <= 0.0125 (unless proven, 99.9 %)",
+        "drop <= 0.0125 (unless disproven, 99.9 %)",
         "difference 0.981235 to 0.998700",
         "logit",
         "0.920000",

@@ -79,7 +79,7 @@ def document(*checks: dict[str, Any], warnings: tuple[dict[str, str], ...] = ())
         ({"metric": "roc", "min": 0.8, "confidence": 0.95}, "roc at least 0.8, with 95 % confidence"),
         (
             {"metric": "tpr_at_fpr", "at": 0.1, "max_drop": 0, "confidence": 0.999, "prove": "drop"},
-            "tpr_at_fpr at fpr 0.1 drop at most 0, with 99.9 % confidence, unless proven",
+            "tpr_at_fpr at fpr 0.1 drop at most 0, unless disproven with 99.9 % confidence",
         ),
     ],
 )
