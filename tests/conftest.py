@@ -91,13 +91,15 @@ def is_long(pytestconfig: pytest.Config) -> bool:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def measured() -> dict[str, str]:
+def measured() -> Iterator[dict[str, str]]:
     """The variables of a process in which coverage counts lines.
 
     All other processes that tests start are not counted: counting takes up to half of their time, and this process runs
     nearly all of the same lines.
     """
-    return {name: os.environ.pop(name) for name in ("COVERAGE_PROCESS_CONFIG",) if name in os.environ}
+    variables = {name: os.environ.pop(name) for name in ("COVERAGE_PROCESS_CONFIG",) if name in os.environ}
+    yield variables
+    assert not variables.keys() & os.environ.keys(), "all processes were counted"
 
 
 @pytest.fixture(autouse=True)

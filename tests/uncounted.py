@@ -29,6 +29,7 @@ def _uncounted() -> Iterator[None]:
         yield
         return
     counting.stop()
+    counting.set_option("run:patch", [])  # has been done; again, it would count all processes that later tests start
     try:
         yield
     finally:

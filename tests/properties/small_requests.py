@@ -69,7 +69,7 @@ def requests() -> Iterator[tuple[str, Request]]:
         _request("curves", '{"counts":{"tp":[1],"fp":[1],"positives":1e7,"negatives":1e16}}'),
     )
     yield "curves, all tied at 1e7", _request("curves", '{"scores":[1,1],"labels":[0,1],"weights":[1e7,1e7]}')
-    for name, text in _TEXTS.items():
+    for name, text in TEXTS.items():
         for operation in ("curves", "tradeoffs", "comparisons", "gates"):
             yield f"{operation}, {name}", _request(operation, text)
     yield from _gates(random.Random(1988))
@@ -127,7 +127,7 @@ _WEIGHTS: dict[str, Callable[[random.Random, int], str]] = {
     "of 300 decades": lambda draw, row: "1e140" if row < 2 else f"1e-{draw.randint(150, 305)}",
     "tiny beside 1": lambda draw, row: "1" if row < 2 else f"{draw.randint(1, 9)}e-30{draw.randint(0, 9)}",
 }
-_TEXTS = {
+TEXTS = {
     "deep lists": "[" * LONGEST_BODY,
     "deep objects": '{"a":' * 204,
     "a long integer": '{"scores":[' + "9" * 990 + '],"labels":[1]}',

@@ -137,7 +137,7 @@ def bodies(columns: Columns) -> Iterator[tuple[str, bytes]]:
 def assert_one_answer(operation: str, document: dict[str, Any], columns: Columns, query: dict[str, str]) -> None:
     """Every format and coding gets the JSON document's answer; then all formats of the answer agree."""
     whole = ask(operation, JSON, json_body(document), {})
-    for position, (media_type, body) in enumerate(bodies(columns)):
+    for position, (media_type, body) in enumerate(dict.fromkeys(bodies(columns))):  # types may be those of before
         assert ask(operation, media_type, body, query) == whole, media_type
         coding = [*CODINGS][position % len(CODINGS)]
         assert ask(operation, media_type, body, query, coding=coding) == whole, coding

@@ -12,7 +12,7 @@ import pytest
 from service.answer import answer
 from service.request import Request
 from tests.asking import LIMITS
-from tests.properties.small_requests import LONGEST_BODY, MOST_BYTES, cost, requests
+from tests.properties.small_requests import LONGEST_BODY, MOST_BYTES, TEXTS, cost, requests
 
 MOST_CALLS = 150_000
 MOST_ELEMENTS = 5_000_000
@@ -38,12 +38,7 @@ def test_small_requests_stay_cheap(name: str) -> None:
     assert len(request.body) <= LONGEST_BODY
     found = cost(request)
     assert found.status in {200, 400, 422}
+    assert found.status == 200 or name.partition(", ")[2] in TEXTS, "refusals are cheap, and not what this is about"
     assert found.answered <= MOST_BYTES
     assert found.calls <= MOST_CALLS
     assert found.elements <= MOST_ELEMENTS
-
-
-def test_most_of_them_are_answered() -> None:
-    """Refusals are cheap, and not what these tests are about."""
-    answered = sum(answer(request, LIMITS).status == 200 for request in SMALL.values())
-    assert answered > len(SMALL) * 0.8
