@@ -16,7 +16,7 @@ from service.engines.engine import Engine, NamedArrays
 from service.engines.refining import Goals, RowGroups, divided, lifts, openness, scales
 
 MOST_BINS = 2**22
-"""The most bins of a pass; an engine needs some 230 bytes for each."""
+"""The most bins of a pass; DuckDB takes some 230 bytes for each."""
 
 FIRST_BINS = 2**15
 """The bins of the first pass, which shows how the scores are distributed; more would cost more than they show."""

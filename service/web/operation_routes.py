@@ -47,8 +47,8 @@ _READ_ELSEWHERE = NEVER_PLAIN | frozenset(GENERAL)
 """Media types of bodies that only an evaluator reads: columnar ones, unless they may be plain, and vague ones."""
 
 _UNASKED = (
-    "A page from another origin must declare what it sends, as in Content-Type: application/json: any page can send "
-    "the type of this request without the browser asking the server first."
+    "A page from another origin must send a Content-Type that browsers ask the server about first, such as "
+    "application/json."
 )
 
 _ORDER = {Pass.SMALL: 0, Pass.COLUMNAR: 1, Pass.BIG: 2}
