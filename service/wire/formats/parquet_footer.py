@@ -47,8 +47,8 @@ _PHYSICAL_NAMES = ("boolean", "int32", "int64", "int96", "float", "double", "byt
 _LOGICAL_NAMES = {4: "enum", 5: "decimal", 6: "date", 7: "time", 8: "timestamp", 12: "json", 13: "bson", 14: "uuid"}
 _CONVERTED_NAMES = {4: "enum", 5: "decimal", 6: "date", 9: "timestamp", 10: "timestamp", 21: "interval"}
 """Names of types, for messages about unsupported ones."""
-_LONGEST_DECIMAL = 16
-"""Bytes of the longest supported decimal, of 38 digits."""
+_LONGEST_DECIMAL = 32
+"""Bytes of the longest decimal that Arrow has, of 76 digits."""
 _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
 
 

@@ -77,7 +77,6 @@ def test_other_types_that_are_read(kind):
         pa.array([1, 2]).cast(pa.timestamp("us")),
         pa.array([1, 2], pa.int32()).cast(pa.date32()),
         pa.array([1, 2], pa.int32()).cast(pa.time32("ms")),
-        pa.array([1, 2]).cast(pa.decimal256(39, 2)),  # of 17 bytes
         pa.array([b"a", b"b"]),
         pa.array([b"ab", b"cd"], pa.binary(2)),
         pa.array([{"a": 1}, None]),
@@ -247,9 +246,17 @@ def test_a_page_whose_checksum_is_wrong_is_malformed():
     assert refused(bytes(body), "x") == ("malformed_body", [])
 
 
-@pytest.mark.parametrize(("digits", "integers"), [(9, True), (18, True), (30, True), (30, False), (38, False)])
-def test_decimals_are_read_however_they_are_stored(digits, integers):
-    column = pa.array([Decimal("0.25"), Decimal("-1.50"), None], pa.decimal128(digits, 2))
+@pytest.mark.parametrize(
+    ("kind", "integers"),
+    [
+        *((pa.decimal128(digits, 2), True) for digits in (9, 18, 30)),
+        *((pa.decimal128(digits, 2), False) for digits in (30, 38)),
+        *((pa.decimal256(digits, 2), False) for digits in (39, 76)),
+    ],
+    ids=str,
+)
+def test_decimals_are_read_however_they_are_stored(kind, integers):
+    column = pa.array([Decimal("0.25"), Decimal("-1.50"), None], kind)
     body = parquet_body(pa.table({"x": column}), store_decimal_as_integer=integers)
     cells = ArrowColumn(ParquetTable(body, LIMITS).read(["x"])["x"].cells)
     np.testing.assert_array_equal(numbers(cells, nullable=True), [0.25, -1.5, np.nan])
