@@ -199,6 +199,15 @@ class Worker(BaseWorker):
         DRAINING.set()
         super().handle_exit(sig, frame)
 
+    def handle_quit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a signal to stop at once that comes before the loop runs.
+
+        gunicorn's own method raises SystemExit. While a class is being made, Python turns that into another error, and
+        the master would take it for a failure to start and exit with an error itself.
+        """
+        self.cfg.worker_int(self)
+        self.handle_exit(sig, frame)
+
 
 def _admit(slots: FairSlots, owner: str) -> Callable[[], object] | None:
     try:

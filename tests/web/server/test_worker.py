@@ -151,6 +151,15 @@ class TestStopping:
         assert DRAINING.is_set()
         assert not told.worker.alive
 
+    def test_at_once_before_the_loop_runs_is_noted_even_while_a_class_is_made(self, told: Told) -> None:
+        class Interrupted:
+            def __set_name__(self, owner: type, name: str) -> None:
+                told.worker.handle_quit(signal.SIGINT, None)
+
+        type("OfAnImportedModule", (), {"attribute": Interrupted()})
+        assert DRAINING.is_set()
+        assert (told.worker.alive, told.interrupted) == (False, 1)
+
     def test_that_came_since_the_fork_is_heard(self, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
         raised: list[int] = []
         monkeypatch.setattr(BaseWorker, "init_signals", lambda _: raised.append(0))
