@@ -7,7 +7,9 @@ from callers are text, escaped only here.
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from html import escape
+from itertools import accumulate, takewhile
 
 import numpy as np
 
@@ -32,15 +34,17 @@ _UNFIT = re.compile(
 _LETTER_WIDTHS = {
     letter: width
     for width, letters in {
-        0.34: "ijlIJ' ,.:;/\\|\xa0",
-        0.42: "frt-()[]!",
-        0.56: 'cszL"*?_`',
-        0.88: "wM#+<=>^~→",
-        1.03: "mW@%—…\N{REPLACEMENT CHARACTER}",
+        34: "ijlIJ' ,.:;/\\|\xa0",
+        42: "frt-()[]!",
+        56: 'cszL"*?_`',
+        88: "wM#+<=>^~→",
+        103: "mW@%—…\N{REPLACEMENT CHARACTER}",
     }.items()
     for letter in letters
 }
-"""{character: its width in ems} in DejaVu Sans, the widest font that FONT may lead to, rounded up."""
+"""{character: its width in hundredths of an em} in DejaVu Sans, the widest font that FONT may lead to, rounded up."""
+
+_REMEMBERED_WIDTHS = 1 << 10
 
 
 def clean(text: str) -> str:
@@ -56,24 +60,30 @@ def named(name: str) -> str:
 
 def text_width(text: str, size: float = SIZE) -> float:
     """The approximate width of a text in pixels, rather too large."""
-    return size * sum(map(_width, text))
+    return size * sum(map(_width, text)) / 100
 
 
-def _width(character: str) -> float:
+@lru_cache(_REMEMBERED_WIDTHS)
+def _width(character: str) -> int:
     if unicodedata.east_asian_width(character) in "WF":
-        return 1.05
-    return _LETTER_WIDTHS.get(character) or (0.79 if character.isupper() else 0.64)
+        return 105
+    return _LETTER_WIDTHS.get(character) or (79 if character.isupper() else 64)
 
 
 def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[str]:
     """Wrap a text into at most `most` lines; an ellipsis stands for the rest."""
-    lines = [""]
-    for word in clean(text).split(" "):  # no-break spaces stay within words
-        longer = f"{lines[-1]} {word}".strip(" ")
-        if text_width(longer, size) <= room or not lines[-1]:
-            lines[-1] = longer
+    lines, used = [""], 0
+    for word in filter(None, clean(text).split(" ")):  # no-break spaces stay within words
+        wide = sum(map(_width, word))
+        longer = used + _width(" ") + wide
+        if not lines[-1]:
+            lines[-1], used = word, wide
+        elif size * longer / 100 <= room:
+            lines[-1], used = f"{lines[-1]} {word}", longer
+        elif len(lines) > most:
+            break
         else:
-            lines.append(word)
+            lines, used = [*lines, word], wide
     shown = [fitted(line, room, size) for line in lines[:most]]
     if len(lines) > most:
         shown[-1] = fitted(f"{shown[-1]}…", room, size)
@@ -84,9 +94,9 @@ def fitted(line: str, room: float, size: float = SIZE) -> str:
     """Cut a text that does not fit on one line, with an ellipsis."""
     if text_width(line, size) <= room:
         return line
-    while line and text_width(f"{line}…", size) > room:
-        line = line[:-1]
-    return f"{line.rstrip('… ')}…"
+    widths = accumulate(map(_width, line), initial=_width("…"))
+    kept = sum(1 for _ in takewhile(lambda wide: size * wide / 100 <= room, widths)) - 1
+    return f"{line[: max(0, kept)].rstrip('… ')}…"
 
 
 def number(value: float) -> str:

@@ -151,6 +151,8 @@ def test_lines_are_broken_where_they_do_not_fit() -> None:
     assert wrapped("one two three", text_width("one two")) == ["one two", "three"]
     assert wrapped("a\xa0b c", text_width("a b")) == ["a\xa0b", "c"]
     assert wrapped("one two three", 30, most=1)[0].endswith("…")
+    assert wrapped(" one  two ", 999) == ["one two"]
+    assert wrapped("x" * 9 + " y", text_width("xxx…")) == ["xxx…", "y"]
     assert all(text_width(line) <= 60 for line in wrapped("x" * 99 + " " + "y" * 99, 60))
 
 
