@@ -10,7 +10,10 @@ import time
 from service.web.server.reply import FileBody, Reply, Stream
 
 PIECE_BYTES = 1 << 18
-"""Bytes given to the transport at once, and about the most of an answer that it buffers."""
+"""Bytes given to the transport at once."""
+
+BUFFERED_BYTES = 1 << 16
+"""The most bytes of an answer that the transport may still hold when it is given more."""
 
 STALLED_SECONDS = 30.0
 """How long a client may read nothing of its answer."""
@@ -39,7 +42,7 @@ class Sending:
         self._unsent_then = 0
         self.bytes = 0
         """The bytes of the body given to the transport."""
-        transport.set_write_buffer_limits(PIECE_BYTES, PIECE_BYTES // 4)
+        transport.set_write_buffer_limits(BUFFERED_BYTES, BUFFERED_BYTES // 4)
         self._head = reply.head + (_CLOSE if is_last else _KEEP)
         """The head until it is sent, with the first piece: sending both at once wakes the client only once."""
         if not self._left:
@@ -67,7 +70,7 @@ class Sending:
         return head
 
     def _has_room(self) -> bool:
-        return self._transport.get_write_buffer_size() <= PIECE_BYTES and not self._transport.is_closing()
+        return self._transport.get_write_buffer_size() <= BUFFERED_BYTES and not self._transport.is_closing()
 
     def add(self, piece: bytes | None) -> bool:
         """Send a piece of a stream, or its end if None; otherwise like send_more."""
