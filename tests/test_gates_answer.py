@@ -146,6 +146,14 @@ class TestForm:
         assert forth["p_value"] == pytest.approx(0.28884, abs=1e-5)
         assert checked(OLD | {"baseline": NEW}, DROP | {"prove": "drop"})[0]["status"] == "passed"
 
+    def test_a_drop_of_average_precisions_by_hand(self):
+        """From 16/25 to 31/50 it is 0.02, but both areas are rounded, away from each other."""
+        before = {"tp": [12], "fp": [3], "positives": 20, "negatives": 30}
+        after = {"tp": [1, 8, 10], "fp": [4, 4, 5], "positives": 10, "negatives": 5}
+        rules = [{"metric": "average_precision", "max_drop": bound} for bound in (0.02, 0.02 - 1e-15)]
+        found = answered({"counts": after, "baseline": {"counts": before}, "rules": rules})
+        assert [check["status"] for check in found["checks"]] == ["passed", "failed"]
+
     def test_null_and_the_empty_list_read_as_absent(self):
         absent = {"counts": None, "weights": [], "positive_label": None, "lower_is_positive": []}
         request = PAIR | {"rules": [DROP, ROC]}

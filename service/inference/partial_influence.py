@@ -40,6 +40,9 @@ def partial_influences(table: ConfusionTable, part: PartialRange) -> Influences:
         none = np.zeros(table.tp.size), 1.0
         return none, none
     (positives, unit), (negatives, other) = INFLUENCES["pr" if part.over == "recall" else "roc"](cut.part(table))
+    if cut.floor is not None:
+        # A vertical step past min_tpr is cut at its top, but negatives before it have no positives above min_tpr.
+        negatives[1] = 2 * cut.floor
     return (cut.on_rows(positives) / _box(part), unit), (cut.on_rows(negatives) / _box(part), other)
 
 
@@ -65,10 +68,14 @@ def _box(part: PartialRange) -> float:
 
 
 class _CutTable:
-    """A rising column cut at two values, low < high: the rows between them, and each cut as a row."""
+    """A rising column cut at two values, low < high: the rows between them, and each cut as a row.
 
-    def __init__(self, across: FloatArray, low: float, high: float) -> None:
+    floor   the true positives at `min_tpr`, if the curve passes them at `low`.
+    """
+
+    def __init__(self, across: FloatArray, low: float, high: float, floor: float | None = None) -> None:
         self._size = across.size
+        self.floor = floor
         self._first = min(int(across.searchsorted(low, side="right")), across.size - 1)
         self._last = max(int(across.searchsorted(high, side="left")), self._first)
         self._at = self._share(across, self._first, low), self._share(across, self._last, high)
@@ -81,9 +88,12 @@ class _CutTable:
         """
         across, total = (table.tp, table.positives) if part.over == "recall" else (table.fp, table.negatives)
         low, high = part.start * total, part.end * total
+        floor = None
         if part.min_tpr:
-            low = max(low, float(np.interp(part.min_tpr * table.positives, table.tp, table.fp)))
-        return cls(across, low, high) if low < high else None
+            least = part.min_tpr * table.positives
+            passed = float(np.interp(least, table.tp, table.fp))
+            low, floor = (passed, least) if passed >= low else (low, None)
+        return cls(across, low, high, floor) if low < high else None
 
     @staticmethod
     def _share(across: FloatArray, row: int, place: float) -> float:

@@ -24,6 +24,7 @@ RULES: list[dict[str, Any]] = [
     {"metric": "average_precision"},
     {"metric": "partial", "over": "fpr", "from": 0.1, "to": 0.55},
     {"metric": "partial", "over": "fpr", "to": 0.5, "min_tpr": 0.4},
+    {"metric": "partial", "over": "fpr", "to": 0.9, "min_tpr": 0.55},  # passed in a vertical step
     {"metric": "partial", "over": "tpr", "from": 0.3, "to": 0.85},
     {"metric": "partial", "over": "recall", "from": 0.2, "to": 0.7},
 ]
