@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.charts.legend import Entry, listed, put_legend, put_title, put_warnings
+from service.charts.legend import Entry, finished, listed, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
 from service.charts.probabilities import PROBABILITIES
@@ -70,9 +70,9 @@ def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
     noted = [Entry(dot.text, "ink", sign="dot", letter=dot.letter) for dot in dots]
     noted += [Entry(text, sign="none") for text in unplaced]
     end = put_legend(sheet, 16, max(ends) + (4 if noted else 0), sheet.width - 32, noted)
-    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
     title = picture.title or listed(PLANE_NAMES[name] for name in picture.planes)
-    return sheet.written(title, _description(result, drawing, picture, [dot.text for dot in dots] + unplaced))
+    description = _description(result, drawing, picture, [dot.text for dot in dots] + unplaced)
+    return finished(sheet, end, title, description, result.warnings)
 
 
 def draw_roc(plane: Plane, positives: float, negatives: float) -> None:  # noqa: ARG001  # like draw_pr
@@ -227,8 +227,6 @@ def _description(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pictu
         yield from curve_in_words(drawing.curve, "pr")
     for note in notes:
         yield f"{note[:1].upper()}{note[1:].removesuffix('.')}."
-    for warning in result.warnings:
-        yield f"Warning: {warning.code}. {warning.detail}"
 
 
 def _areas(result: EvaluatedCurves, words: dict[str, str]) -> str:
