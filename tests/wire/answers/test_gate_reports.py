@@ -20,6 +20,7 @@ from service.wire.answers.gate_reports import SUITE, junit_report, markdown_repo
 from tests.gate_requests import BASELINES, FEW, ONE, Request, every_rule, requests
 from tests.junit_facts import check_junit
 from tests.strategies import Rows, examples
+from tests.verdicts import check, document, word
 
 COLUMNS = ["", "rule", "value", "interval", "baseline", "difference", "p"]
 STATUSES = {"passed": "✅ passed", "failed": "❌ failed", "undecided": "❔ undecided"}
@@ -47,27 +48,6 @@ def table_of(report: str) -> list[list[str]]:
     assert all(re.fullmatch(r":?-{3,}:?", cell) for cell in rows[1])
     assert {len(row) for row in rows} == {len(COLUMNS)}
     return [rows[0], *rows[2:]]
-
-
-def check(status: str = "passed", **fields: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("value", "interval", "baseline", "difference", "p_value"))
-    return {"rule": {"metric": "roc", "min": 0.9}, "status": status, "reason": ""} | empty | fields
-
-
-def word(*statuses: str) -> str:
-    """The verdict of some checks."""
-    return next((status for status in ("failed", "undecided") if status in statuses), "passed")
-
-
-def document(*checks: dict[str, Any], warnings: tuple[dict[str, str], ...] = ()) -> dict[str, Any]:
-    status = word(*(each["status"] for each in checks))
-    return {
-        "passed": status == "passed",
-        "status": status,
-        "paired": False,
-        "checks": list(checks),
-        "warnings": list(warnings),
-    }
 
 
 @pytest.mark.parametrize(
