@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from service.charts.curves import draw_pr, draw_roc, draw_table
+from service.charts.curves import draw_axes, draw_table
 from service.charts.legend import Entry, finished, listed, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
@@ -48,7 +48,7 @@ def _draw_curves(sheet: Sheet, result: Comparison, side: int, corner: tuple[floa
     if result.drawings is None:
         raise ValueError("This comparison was made without drawings.")
     plane = Plane.square(sheet, *corner, side)
-    (draw_roc if name == "roc" else draw_pr)(plane, result.positives, result.negatives)
+    draw_axes(plane, name, result.positives / (result.positives + result.negatives))
     *curves, joint = result.drawings
     draw_table(plane, joint, name, "soft", dash="6 4", wide=1.25)
     for number, table in enumerate(curves):

@@ -28,11 +28,6 @@ _JUNIT_ELEMENTS = {"failed": "failure", "undecided": "error"}
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 
 
-def rule_text(rule: dict[str, Any]) -> str:
-    """Write a rule as a phrase: `roc at least 0.8, with 95 % confidence`."""
-    return Rule.read(rule).phrase
-
-
 def has_baseline(document: dict[str, Any]) -> bool:
     """Whether there was a baseline, as far as the verdict shows."""
     return bool(document["paired"]) or any(check["baseline"] is not None for check in document["checks"])
@@ -57,7 +52,7 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
     lines += _row(header), _row(["---", "---", *["---:"] * 5])
     for check in checks:
         lines.append(
-            _row([f"{_MARKS[check['status']]} {check['status']}", rule_text(check["rule"]), *numbers_of(check)])
+            _row([f"{_MARKS[check['status']]} {check['status']}", Rule.read(check["rule"]).phrase, *numbers_of(check)])
         )
     reasons = [f"- {_sentence(check['reason'])}" for check in checks if check["reason"]]
     warnings = [f"- {warning['code']}: {_sentence(warning['detail'])}" for warning in document["warnings"]]
@@ -99,7 +94,7 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
     alike = Counter[str]()
     cases = []
     for check in document["checks"]:
-        name = rule_text(check["rule"])
+        name = Rule.read(check["rule"]).phrase
         alike[name] += 1
         value, ends, old, difference, p_value = numbers_of(check)
         output = f"value {value}, interval {ends}, baseline {old}, difference {difference}, p {p_value}"
