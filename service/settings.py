@@ -100,17 +100,15 @@ class Settings:
         20_000,
         1,
         2**40,
-        (
-            "A request is also big if it is more work than this, in rows: one row is 0.5 µs of processor time or "
-            "40 bytes of answer."
-        ),
+        "A request is also big if it is more work than this, in rows: one row is 0.5 µs of processor time or "
+        "40 bytes of answer.",
     )
     big_seconds: int = _setting(
         "ROCPR_BIG_SECONDS",
         30,
         1,
         86_400,
-        ("How long the work on a big request may take, in seconds; after that it gets 503."),
+        "How long the work on a big request may take, in seconds; after that it gets 503.",
     )
     big_memory_bytes: int = _setting(
         "ROCPR_BIG_MEMORY_BYTES",
@@ -141,17 +139,13 @@ class Settings:
         8,
         1,
         4_096,
-        ("How many requests one API key may have in progress at once; more get 429."),
+        "How many requests one API key may have in progress at once; more get 429.",
     )
     api_keys_file: str = _text(
-        "ROCPR_API_KEYS_FILE",
-        "",
-        ("A file of API keys (rocpr key new); if set, requests need one of them."),
+        "ROCPR_API_KEYS_FILE", "", "A file of API keys (rocpr key new); if set, requests need one of them."
     )
     datasets_file: str = _text(
-        "ROCPR_DATASETS_FILE",
-        "",
-        "A file of named datasets (TOML) that requests may use; it needs API keys.",
+        "ROCPR_DATASETS_FILE", "", "A file of named datasets (TOML) that requests may use; it needs API keys."
     )
     trusted_proxies: str = _text(
         "ROCPR_TRUSTED_PROXIES",
@@ -189,21 +183,21 @@ class Settings:
         2,
         1,
         1024,
-        ("Number of processes that serve requests; an evaluation uses one processor at a time."),
+        "Number of processes that serve requests; an evaluation uses one processor at a time.",
     )
     connections: int = _setting(
         "ROCPR_CONNECTIONS",
         10_000,
         16,
         1_000_000,
-        ("How many connections one process keeps open; beyond that it closes the longest idle ones."),
+        "How many connections one process keeps open; beyond that it closes the longest idle ones.",
     )
     queue_seconds: int = _setting(
         "ROCPR_QUEUE_SECONDS",
         45,
         1,
         86_400,
-        ("How long a request waits for its turn, in seconds; after that it gets 503."),
+        "How long a request waits for its turn, in seconds; after that it gets 503.",
     )
     spool_bytes: int = _setting(
         "ROCPR_SPOOL_BYTES",

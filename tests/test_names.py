@@ -11,13 +11,11 @@ TWINS = {
     "_DEFAULT_LABELS": "labels whose positive one is clear, in the terms of a format",
     "_GREATEST": "the greatest double",
     "_LOG": "the service's log",
-    "_LONGEST_REASON": "the characters of an engine's own message that are repeated",
     "_NORMAL": "the standard normal distribution",
     "_READ_AT": "where the description of a picture reads its curves",
     "_SCHEMA": "the place of the schema in a footer",
     "_SHOWN_NAMES": "the most names that a message repeats",
     "_TAIL": "the bytes after a footer",
-    "_TICK": "the seconds between two looks at a running query",
     "_TINIEST": "the least normal double",
     "summary_lines": "what a command prints of an answer, for each command",
 }

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from service.charts.curves import draw_table
-from service.charts.legend import Entry, put_legend, put_title, put_warnings
+from service.charts.legend import Entry, finished, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
+from service.charts.slices import worst_first
 from service.charts.svg import Sheet, named
 from service.charts.theme import dash, hue
 from service.curves.classes import AVERAGES, Classes
@@ -37,39 +38,33 @@ def classes_picture(result: Classes, picture: Picture) -> str:
         plane.axes(*_PLANES[name])
         if name == "roc":
             plane.line("soft", [0, 1], [0, 1], dash="2 4")
-        shown = _worst(result, name)
+        shown, _ = _worst(result, name)
         for row, number in enumerate(shown):
             drawn = result.drawings[number]
             if drawn is not None:
                 draw_table(plane, drawn, name, hue(row), dash=dash(row))
         below, left = plane.bottom + BOTTOM + 6, place * column + 16
         end = max(end, put_legend(sheet, left, below, column - 32, _entries(result, name)))
-    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
-    return sheet.written(picture.title or "Curves of classes", _description(result, picture))
+    return finished(sheet, end, picture.title or "Curves of classes", _description(result, picture), result.warnings)
 
 
-def _worst(result: Classes, name: str) -> list[int]:
-    """The classes to draw, those with the least area, in the order of the request."""
-    values = getattr(result.areas, name)
-    order = np.argsort(values, kind="stable")  # puts NaN last
-    known = order[: int(np.count_nonzero(~np.isnan(values)))]
-    return sorted(known[:MOST_DRAWN].tolist())
+def _worst(result: Classes, name: str) -> tuple[list[int], str]:
+    """The classes to draw, those with the least area, in the order of the request; and a text about the others."""
+    order = worst_first(getattr(result.areas, name)).tolist()
+    left = len(order) - MOST_DRAWN
+    others = f"{left} classes with larger areas are not drawn" if left > 0 else ""
+    return sorted(order[:MOST_DRAWN]), "1 class with a larger area is not drawn" if left == 1 else others
 
 
 def _entries(result: Classes, name: str) -> Iterator[Entry]:
     """The legend of a plane: the curves, the number omitted, and the averages."""
     values = getattr(result.areas, name)
-    shown = _worst(result, name)
+    shown, others = _worst(result, name)
     for row, number in enumerate(shown):
         yield Entry(f"{named(result.names[number])} {values[number]:.4f}", hue(row), dash=dash(row))
-    left = int(np.count_nonzero(~np.isnan(values))) - len(shown)
-    if left:
-        yield Entry(_not_drawn(left), sign="none")
+    if others:
+        yield Entry(others, sign="none")
     yield Entry(f"Averages: {_averages(result, name)}", sign="none")
-
-
-def _not_drawn(left: int) -> str:
-    return "1 class with a larger area is not drawn" if left == 1 else f"{left} classes with larger areas are not drawn"
 
 
 def _averages(result: Classes, name: str) -> str:
@@ -86,11 +81,9 @@ def _description(result: Classes, picture: Picture) -> Iterator[str]:
     yield f"{len(result.names)} classes, each against the rest."
     for name in picture.planes:
         values = getattr(result.areas, name)
-        areas = "; ".join(f"{named(result.names[number])} {values[number]:.4f}" for number in _worst(result, name))
-        left = int(np.count_nonzero(~np.isnan(values))) - len(_worst(result, name))
-        more = f"; {_not_drawn(left)}" if left else ""
+        shown, others = _worst(result, name)
+        areas = "; ".join(f"{named(result.names[number])} {values[number]:.4f}" for number in shown)
+        more = f"; {others}" if others else ""
         yield f"{_PLANES[name][0]}, areas: {areas or 'none'}{more}. Averages: {_averages(result, name)}."
     if result.hand_till is not None:
         yield f"Hand and Till: {_written(result.hand_till)}."
-    for warning in result.warnings:
-        yield f"Warning: {warning.code}. {warning.detail}"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from service.charts.curves import draw_pr, draw_roc, draw_table
-from service.charts.legend import Entry, listed, put_legend, put_title, put_warnings
+from service.charts.curves import draw_axes, draw_table
+from service.charts.legend import Entry, finished, listed, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
 from service.charts.svg import Sheet, fitted, named, text_width
@@ -39,9 +39,8 @@ def comparisons_picture(result: Comparison, picture: Picture) -> str:
             for number, name in enumerate(picture.planes)
         )
     end = _put_names(sheet, result, picture, end + 4)
-    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
     title = picture.title or listed(_TITLES[name] for name in picture.planes)
-    return sheet.written(title, _description(result, picture))
+    return finished(sheet, end, title, _description(result, picture), result.warnings)
 
 
 def _draw_curves(sheet: Sheet, result: Comparison, side: int, corner: tuple[float, float], name: str) -> float:
@@ -49,7 +48,7 @@ def _draw_curves(sheet: Sheet, result: Comparison, side: int, corner: tuple[floa
     if result.drawings is None:
         raise ValueError("This comparison was made without drawings.")
     plane = Plane.square(sheet, *corner, side)
-    (draw_roc if name == "roc" else draw_pr)(plane, result.positives, result.negatives)
+    draw_axes(plane, name, result.positives / (result.positives + result.negatives))
     *curves, joint = result.drawings
     draw_table(plane, joint, name, "soft", dash="6 4", wide=1.25)
     for number, table in enumerate(curves):
@@ -144,8 +143,6 @@ def _description(result: Comparison, picture: Picture) -> Iterator[str]:
     for key, (best, words) in described.items():
         if best is not None and (key in picture.planes or picture.chart == "best_tradeoff"):
             yield f"{words} {_in_words(best)}."
-    for warning in result.warnings:
-        yield f"Warning: {warning.code}. {warning.detail}"
 
 
 def _in_words(best: Best) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.charts.legend import Entry, listed, put_legend, put_title, put_warnings
+from service.charts.legend import Entry, finished, listed, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
 from service.charts.probabilities import PROBABILITIES
@@ -62,7 +62,7 @@ def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
     ends = []
     for number, name in enumerate(picture.planes):
         plane = Plane.square(sheet, column * number, top, picture.side)
-        (draw_roc if name == "roc" else draw_pr)(plane, result.positives, result.negatives)
+        draw_axes(plane, name, result.prevalence)
         _draw(plane, drawing, name)
         _mark(plane, dots, name)
         below = top + TOP + picture.side + BOTTOM + 6
@@ -70,19 +70,17 @@ def curves_picture(result: EvaluatedCurves, picture: Picture) -> str:
     noted = [Entry(dot.text, "ink", sign="dot", letter=dot.letter) for dot in dots]
     noted += [Entry(text, sign="none") for text in unplaced]
     end = put_legend(sheet, 16, max(ends) + (4 if noted else 0), sheet.width - 32, noted)
-    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
     title = picture.title or listed(PLANE_NAMES[name] for name in picture.planes)
-    return sheet.written(title, _description(result, drawing, picture, [dot.text for dot in dots] + unplaced))
+    description = _description(result, drawing, picture, [dot.text for dot in dots] + unplaced)
+    return finished(sheet, end, title, description, result.warnings)
 
 
-def draw_roc(plane: Plane, positives: float, negatives: float) -> None:  # noqa: ARG001  # like draw_pr
-    """Draw a ROC plane and the line of chance."""
-    plane.axes("ROC", "False positive rate", "True positive rate")
-    plane.line("soft", [0, 1], [0, 1], dash="1 4")
-
-
-def draw_pr(plane: Plane, positives: float, negatives: float) -> None:
-    """Draw a PR plane, lines of equal F1, and the prevalence, which is the precision of chance."""
+def draw_axes(plane: Plane, name: str, prevalence: float) -> None:
+    """Draw a plane and the line of chance, whose precision is the prevalence; and for PR, lines of equal F1."""
+    if name == "roc":
+        plane.axes("ROC", "False positive rate", "True positive rate")
+        plane.line("soft", [0, 1], [0, 1], dash="1 4")
+        return
     plane.axes("Precision-recall", "Recall", "Precision")
     for value in _EQUAL_F1:
         # 2 p r/(p + r) = F where (2 r/F - 1)(2 p/F - 1) = 1; p is 1 at r = F/(2 - F).
@@ -91,7 +89,6 @@ def draw_pr(plane: Plane, positives: float, negatives: float) -> None:
         # Above the plane no curve crosses it.
         named = f"{'F1 ' if value == _EQUAL_F1[0] else ''}{value:g}"
         plane.sheet.text("soft", (plane.at(value / (2 - value), 1)[0] + 8, plane.top - 3), named, anchor="end", size=10)
-    prevalence = positives / (positives + negatives)
     plane.line("soft", [0, 1], [prevalence, prevalence], dash="1 4")
 
 
@@ -115,7 +112,7 @@ def _legend(result: EvaluatedCurves, drawing: CurvesDrawing, name: str) -> Itera
         hull_name = "Convex hull"
     else:
         curve, hull, hull_name = "pr", "pr_achievable", "Achievable"
-        reference = f"Prevalence {result.positives / (result.positives + result.negatives):.4g}"
+        reference = f"Prevalence {result.prevalence:.4g}"
     if drawing.curve.sweep:
         yield Entry(f"{PLANE_NAMES[name]}, {_area(result, curve)}", "s0", wide=2.25)
     else:
@@ -223,12 +220,10 @@ def _description(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pictu
     if "pr" in picture.planes:
         words = {"pr": "under the precision-recall curve", "pr_achievable": "under the achievable curve"}
         yield _areas(result, words | {"average_precision": "average precision"})
-        yield f"Prevalence {result.positives / (result.positives + result.negatives):.4g}."
+        yield f"Prevalence {result.prevalence:.4g}."
         yield from curve_in_words(drawing.curve, "pr")
     for note in notes:
         yield f"{note[:1].upper()}{note[1:].removesuffix('.')}."
-    for warning in result.warnings:
-        yield f"Warning: {warning.code}. {warning.detail}"
 
 
 def _areas(result: EvaluatedCurves, words: dict[str, str]) -> str:

@@ -5,7 +5,7 @@ Knows the result of `gates`, not how it was evaluated.
 
 from collections.abc import Iterator
 
-from service.charts.legend import Entry, put_legend, put_title, put_warnings
+from service.charts.legend import Entry, finished, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import LEFT, RIGHT
 from service.charts.svg import Sheet, wrapped
@@ -35,8 +35,7 @@ def gates_picture(result: Gate, picture: Picture) -> str:
     ]
     sheet.line("grid", [_EDGE, sheet.width - _EDGE], [top, top])
     end = put_legend(sheet, _EDGE, top + 8, sheet.width - 2 * _EDGE, entries)
-    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
-    return sheet.written(picture.title or f"Gate {result.status}", _description(result))
+    return finished(sheet, end, picture.title or f"Gate {result.status}", _description(result), result.warnings)
 
 
 def _draw_check(sheet: Sheet, check: Check, top: float) -> float:
@@ -100,5 +99,3 @@ def _description(result: Gate) -> Iterator[str]:
         value = check.difference if check.rule.kind == "max_drop" else check.value
         numbers = "" if value is None else f" {_numbers(check, value)}."
         yield f"{check.status.capitalize()}: {check.rule.phrase}.{numbers} {check.reason}".strip()
-    for warning in result.warnings:
-        yield f"Warning: {warning.code}. {warning.detail}"

@@ -57,14 +57,22 @@ def put_legend(sheet: Sheet, left: float, top: float, room: float, entries: Iter
     return top
 
 
-def put_warnings(sheet: Sheet, top: float, warnings: Iterable[CurvesWarning]) -> float:
-    """Put the warnings, each on two lines at most, and return the height below them."""
-    for warning in warnings:
-        for line in wrapped(f"Warning: {warning.code}. {warning.detail}", sheet.width - 32, most=2, size=11):
+def finished(
+    sheet: Sheet, end: float, title: str, description: Iterable[str], warnings: Iterable[CurvesWarning]
+) -> str:
+    """Put the warnings, each on two lines at most, below what is there, and write the picture.
+
+    They also end its description in words.
+    """
+    texts = [f"Warning: {warning.code}. {warning.detail}" for warning in warnings]
+    top = end + 2
+    for text in texts:
+        for line in wrapped(text, sheet.width - 32, most=2, size=11):
             sheet.text("undecided", (16, top + 12), line, size=11)
             top += 15
         top += 3
-    return top
+    sheet.height = top + 8
+    return sheet.written(title, [*description, *texts])
 
 
 def listed(values: Iterable[str]) -> str:

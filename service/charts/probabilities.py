@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from service.charts.legend import Entry, put_legend, put_title, put_warnings
+from service.charts.legend import Entry, finished, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, Plane
 from service.charts.svg import Sheet
@@ -32,7 +32,7 @@ def calibration_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture
     if line is None:
         plane.axes("Calibration", "Score", "Share of positives")
         nothing = "There are no thresholds, or the rows form no curve."
-        return _finished(plane, result, picture, [Entry(nothing, sign="none")], ["Calibration diagram", nothing])
+        return _ended(plane, result, picture, [Entry(nothing, sign="none")], ["Calibration diagram", nothing])
     low, high, begins, ends = (float(value) for value in (line.x[0], line.x[-1], line.y[0], line.y[-1]))
     are_probabilities, goes = low >= 0 and high <= 1, "falls" if begins > ends else "rises"
     named: Callable[[float], str] = "{:g}".format if are_probabilities else _between(low, high)
@@ -45,7 +45,7 @@ def calibration_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture
     plane.line("s0", x, line.y, wide=2.25)
     description = [f"Scores from {low:.4g} to {high:.4g}; the share {goes} from {begins:.4g} to {ends:.4g}."]
     description += _read(Line(x, line.y), "share of positives at fractions of the way between these scores", _READ_AT)
-    return _finished(plane, result, picture, entries, ["Calibration diagram", *description])
+    return _ended(plane, result, picture, entries, ["Calibration diagram", *description])
 
 
 def costs_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Picture) -> str:
@@ -67,7 +67,7 @@ def costs_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture: Pict
     places = [] if found is None or asked is None else list(_places(plane, found, asked))
     entries += [Entry(text, "ink", sign="dot", letter=letter) for letter, text in places]
     description = ["Cost curve", *_read(curve, "cost", _READ_AT), *(f"{text}." for _, text in places)]
-    return _finished(plane, result, picture, entries, description)
+    return _ended(plane, result, picture, entries, description)
 
 
 def lowest_lines(hull: Line) -> Line:
@@ -114,15 +114,13 @@ def _plane(picture: Picture) -> Plane:
     return Plane.square(sheet, 0, put_title(sheet, picture.title), picture.side)
 
 
-def _finished(plane: Plane, result: EvaluatedCurves, picture: Picture, entries: list[Entry], texts: list[str]) -> str:
-    """Put the legend and the warnings; the first of the texts is the name of the picture."""
+def _ended(plane: Plane, result: EvaluatedCurves, picture: Picture, entries: list[Entry], texts: list[str]) -> str:
+    """Put the legend, and finish; the first of the texts is the name of the picture."""
     sheet = plane.sheet
     end = put_legend(sheet, 16, plane.bottom + BOTTOM + 6, sheet.width - 32, entries)
-    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
     name, *more = texts
     said = [f"{result.positives:.17g} positives and {result.negatives:.17g} negatives.", *more]
-    said += [f"Warning: {warning.code}. {warning.detail}" for warning in result.warnings]
-    return sheet.written(picture.title or name, iter(said))
+    return finished(sheet, end, picture.title or name, said, result.warnings)
 
 
 PROBABILITIES = MappingProxyType({"calibration": calibration_picture, "costs": costs_picture})

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from service.charts.legend import Entry, put_legend, put_title, put_warnings
+from service.charts.legend import Entry, finished, put_legend, put_title
 from service.charts.picture import Picture
-from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
+from service.charts.plane import BOTTOM, LEFT, RIGHT, Plane
 from service.charts.svg import Sheet, named
 from service.charts.theme import hue
 from service.curves.exact import FloatArray, IntArray
@@ -41,13 +41,12 @@ def slices_picture(result: Sliced, picture: Picture) -> str:
         plane.axes(_AREA_TITLES[name], "slices, worst first", "Area", named=lambda _: "")
         entries = list(_draw(plane, result, name))
         end = max(end, put_legend(sheet, place * column + 16, plane.bottom + BOTTOM + 6, column - 32, entries))
-    sheet.height = put_warnings(sheet, max(end, top + TOP) + 2, result.warnings) + 8
-    return sheet.written(picture.title or "Areas of slices", _description(result, picture))
+    return finished(sheet, end, picture.title or "Areas of slices", _description(result, picture), result.warnings)
 
 
 def _draw(plane: Plane, result: Sliced, name: str) -> Iterator[Entry]:
     """Draw one area, and return its entries in the legend."""
-    order = _worst_first(getattr(result.areas, name))
+    order = worst_first(getattr(result.areas, name))
     values = getattr(result.areas, name)[order]
     at = (np.arange(order.size) + 0.5) / max(order.size, 1)
     if result.intervals is not None:
@@ -92,8 +91,8 @@ def _draw_intervals(plane: Plane, at: FloatArray, lower: FloatArray, upper: Floa
     yield Entry("the ends of their intervals", "soft", sign="dot")
 
 
-def _worst_first(values: FloatArray) -> IntArray:
-    """The slices that have an area, least first."""
+def worst_first(values: FloatArray) -> IntArray:
+    """The slices or classes that have an area, least first."""
     order = np.argsort(values, kind="stable")  # puts NaN last
     return order[: int(np.count_nonzero(~np.isnan(values)))]
 
@@ -110,7 +109,7 @@ def _description(result: Sliced, picture: Picture) -> Iterator[str]:
     yield f"{overall.positives:.17g} positives and {overall.negatives:.17g} negatives in {result.rows.size} slices."
     for name in picture.planes:
         values = getattr(result.areas, name)
-        order = _worst_first(values)
+        order = worst_first(values)
         whole = getattr(overall.curves.auc, name)
         yield f"{_AREA_TITLES[name]}: {'none' if whole is None else f'{whole:.4f}'} of all rows together."
         if order.size:
@@ -119,8 +118,6 @@ def _description(result: Sliced, picture: Picture) -> Iterator[str]:
             yield f"{order.size} slices have this area, from {least:.4f} to {most:.4f}, half below {middle:.4f}."
             worst = [f"{_name(result, number)} {values[number]:.4f}" for number in order[:_MOST_NAMED].tolist()]
             yield f"The worst: {'; '.join(worst)}."
-    for warning in result.warnings:
-        yield f"Warning: {warning.code}. {warning.detail}"
 
 
 def _name(result: Sliced, number: int) -> str:

@@ -52,10 +52,9 @@ def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
     if result.drawing is None:
         raise ValueError("This evaluation was made without a drawing.")
     area = getattr(result.curves.auc, name)
-    prevalence = result.positives / (result.positives + result.negatives)
     upright, level = _AXES[name]
     dots = np.zeros((_CELLS_HIGH * _DOWN, _CELLS_WIDE * _ACROSS), dtype=np.bool_)
-    reference = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0] if name == "roc" else [prevalence] * 2))
+    reference = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0] if name == "roc" else [result.prevalence] * 2))
     _draw(dots, reference, every=6)
     _draw_table(dots, result.drawing.curve, name)
     yield f"{PLANE_NAMES[name]}{'' if area is None else f', area {area:.4f}'}"
@@ -65,7 +64,7 @@ def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
     yield f"{'':{_MARGIN - 1}}└{'─' * _CELLS_WIDE}"
     yield f"{'':{_MARGIN}}0{'0.5':^{_CELLS_WIDE - 2}}1"
     yield f"{'':{_MARGIN}}{level:>{_CELLS_WIDE}}"
-    dotted = "chance" if name == "roc" else f"prevalence {prevalence:.4g}"
+    dotted = "chance" if name == "roc" else f"prevalence {result.prevalence:.4g}"
     yield f"{'':{_MARGIN}}dotted: {dotted}"
 
 

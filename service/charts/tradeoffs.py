@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from service.charts.legend import Entry, listed, put_legend, put_title, put_warnings
+from service.charts.legend import Entry, finished, listed, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, HEADING, LEFT, RIGHT, TOP, Plane
 from service.charts.svg import Sheet, fitted
@@ -43,8 +43,7 @@ def tradeoffs_picture(result: Tradeoffs, picture: Picture) -> str:
     if thresholds is not None:
         end = _draw_thresholds(sheet, thresholds, next(iter(result.tradeoffs)), end)
     end = put_legend(sheet, 16, end + 6, sheet.width - 32, entries)
-    sheet.height = put_warnings(sheet, end + 2, result.warnings) + 8
-    return sheet.written(picture.title or _WHOLE_TITLE, _description(result))
+    return finished(sheet, end, picture.title or _WHOLE_TITLE, _description(result), result.warnings)
 
 
 def _legend(name: str, tradeoff: Tradeoff) -> str:

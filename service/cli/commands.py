@@ -22,14 +22,5 @@ def rocpr() -> None:
     """Evaluate classifiers: curves, areas, trade-offs, comparisons, slices, classes, and a gate for CI."""
 
 
-rocpr.add_command(curves)
-rocpr.add_command(tradeoffs)
-rocpr.add_command(compare)
-rocpr.add_command(slices)
-rocpr.add_command(classes)
-rocpr.add_command(gate)
-rocpr.add_command(sql)
-rocpr.add_command(merge)
-rocpr.add_command(serve)
-rocpr.add_command(key)
-rocpr.add_command(guide)
+for command in (curves, tradeoffs, compare, slices, classes, gate, sql, merge, serve, key, guide):
+    rocpr.add_command(command)

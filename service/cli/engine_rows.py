@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 import numpy as np
+import orjson
 import pyarrow as pa
 
 from service.answer import answer_decoded
@@ -213,8 +214,6 @@ class EngineRows:
             yield "  --tolerance 1e-6 bounds the areas with much less."
 
     def _lines(self, problem: Problem, given: Mapping[str, str]) -> Iterable[str]:
-        import orjson  # noqa: PLC0415
-
         return self.problem_lines(orjson.loads(problem_document(problem, "")), given)
 
 

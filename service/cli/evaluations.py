@@ -17,7 +17,7 @@ import orjson
 
 from service.cli.asking import as_options, limits, lines_of_file, note_lines, problem_lines
 from service.cli.command_error import fail
-from service.cli.file_argument import FileOrGlob
+from service.cli.file_argument import FileOrGlob, refuse_two_of_standard_input
 from service.cli.files import InputFile
 from service.cli.sources import Source
 from service.curves.comparison import MOST_EVALUATIONS
@@ -62,8 +62,7 @@ def named_files(
         if name in paths:
             raise click.UsageError(f"More than one file has the name {name!r}; name them, as in old={path}.")
         paths[name] = path
-    if list(paths.values()).count("-") > 1:
-        raise click.UsageError("Standard input can be read only once, but - is given more than once.")
+    refuse_two_of_standard_input(paths.values())
     return {name: of_path.convert(path, parameter, context) for name, path in paths.items()}
 
 

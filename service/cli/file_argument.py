@@ -1,9 +1,15 @@
 """The argument FILE of commands that --engine is for: a file, names of files, or --table in its place."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
+
+
+def refuse_two_of_standard_input(paths: Iterable[str]) -> None:
+    """Refuse - if it is given more than once. Raises UsageError."""
+    if [*paths].count("-") > 1:
+        raise click.UsageError("Standard input can be read only once, but - is given more than once.")
 
 
 class FileArgument(click.Argument):

@@ -20,6 +20,12 @@ _TYPES_OF_FORMAT = {name: {media_type} for name, media_type in FORMATS.items()} 
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 
 
+def name_of(stream: BinaryIO) -> str:
+    """The name of an open file in messages."""
+    name: str = getattr(stream, "name", "<stdin>")
+    return "standard input" if name == "<stdin>" else name
+
+
 def suffix_of(name: str) -> str:
     """Return the suffix of a name after its last dot, in lower case."""
     return PurePath(name).suffix.lower().removeprefix(".")
@@ -41,8 +47,7 @@ class InputFile:
     @classmethod
     def of(cls, stream: BinaryIO, format_name: str | None) -> Self:
         """Find the format, by the name's suffix unless it is given. Raises UsageError if the suffix is unknown."""
-        name: str = getattr(stream, "name", "<stdin>")
-        name = "standard input" if name == "<stdin>" else name
+        name = name_of(stream)
         suffix = format_name or suffix_of(name)
         if suffix in _UNPACKED_BY:
             advice = (

@@ -12,7 +12,7 @@ from service.curves.errors import CurvesError, OneClassLabels, TotalOutOfRange
 from service.curves.exact import BoolArray, FloatArray
 from service.curves.given_groups import GroupColumns
 from service.curves.grouped import Grouped
-from service.curves.hull import RocHull
+from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 
 SHARED_AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
@@ -40,7 +40,7 @@ class AreaColumns:
 
     def set(self, number: int, table: ConfusionTable) -> None:
         """Set the areas of one sample from its table."""
-        hull = table.select(RocHull.of(table).vertices)
+        hull = table.select(roc_convex_hull(table))
         self.roc[number], self.roc_hull[number] = roc_area(table), roc_area(hull)
         self.pr[number], self.pr_achievable[number] = pr_area(table), pr_area(hull)
         self.average_precision[number] = average_precision(table)
@@ -103,6 +103,13 @@ def _total(weights: FloatArray) -> float:
         return math.fsum(weights)
     except OverflowError:
         return math.nan
+
+
+def without_areas(reasons: list[str | None], kind: str) -> str:
+    """Say how many of these have no areas; empty if all have some."""
+    count = len(reasons) - reasons.count(None)
+    verb = "has" if count == 1 else "have"
+    return f"{count} of {len(reasons)} {kind} {verb} no areas; see reason." if count else ""
 
 
 def areas_of_each(

@@ -14,7 +14,7 @@ from service.curves.areas import Areas, areas
 from service.curves.confusion import ConfusionTable, running_sums
 from service.curves.exact import IntArray, exact_quotient, power_of_two_scale, two_sum
 from service.curves.grouped import Grouped
-from service.curves.hull import RocHull
+from service.curves.hull import roc_convex_hull
 from service.curves.positive_steps import PositiveSteps
 
 _WITHIN = 2.0**-50
@@ -63,13 +63,13 @@ def bounded_areas(groups: Grouped) -> dict[str, Enclosure | None]:
 
 def _best(groups: Grouped) -> Arranged:
     best, rows = _table(groups, positives_first=True)
-    hull = best.select(RocHull.of(best).vertices)
+    hull = best.select(roc_convex_hull(best))
     return Arranged(groups, best, rows, _rounded(areas(best, hull), 1, best, groups))
 
 
 def _worst(groups: Grouped) -> Arranged:
     worst, rows = _table(groups, positives_first=False)
-    hull = worst.select(RocHull.of(worst).vertices)
+    hull = worst.select(roc_convex_hull(worst))
     found = areas(worst, hull)
     found.average_precision = _least_average_precision(groups, worst, rows[0])
     return Arranged(groups, worst, rows, _rounded(found, -1, worst, groups))

@@ -12,7 +12,7 @@ from operator import mul
 
 import numpy as np
 
-from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, sample_or_reason
+from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, sample_or_reason, without_areas
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
@@ -173,11 +173,6 @@ def _exact_row(given: ClassScores, of: int) -> FloatArray:
 
 
 def _warnings(areas: AreaColumns, *, exclusive: bool) -> list[CurvesWarning]:
-    count = len(areas.reason)
-    without = count - areas.reason.count(None)
-    if not without:
-        return []
-    verb = "has" if without == 1 else "have"
+    detail = without_areas(areas.reason, "classes")
     averages = "macro, weighted and hand_till are" if exclusive else "macro and weighted are"
-    detail = f"{without} of {count} classes {verb} no areas; see reason. Therefore {averages} null."
-    return [CurvesWarning("undefined_classes", detail)]
+    return [CurvesWarning("undefined_classes", f"{detail} Therefore {averages} null.")] if detail else []

@@ -6,23 +6,19 @@ Knows the file and its settings; nothing of engines or requests.
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 from marshmallow.validate import OneOf
 
-from service.extras import how_to_install
+from service.extras import how_to_install, installed_extras
 from service.settings import SettingsError
 
 VARIABLE = "ROCPR_DATASETS_FILE"
 
 _ENGINES = {"duckdb": ("location",), "spark": ("remote", "table")}
 """{engine: the keys that locate its rows}"""
-
-_PACKAGES = {"duckdb": "duckdb", "spark": "pyspark"}
-"""{engine: the package that its extra installs}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +117,7 @@ def _dataset(name: str, given: object) -> Dataset:
     for key in _ENGINES[engine]:
         if not any(read.get(key, ())):
             raise _wrong(name, f"its engine, {engine}, needs {key}.")
-    if find_spec(_PACKAGES[engine]) is None:
+    if engine not in installed_extras():  # they have the names of the engines
         raise _wrong(name, f"it needs the extra {engine}; to install it: {how_to_install(engine)}")
     return Dataset(name=name, **read)
 

@@ -15,6 +15,7 @@ from service.wire.formats.query_options import Decoded
 from service.wire.problems import Problem, invalid_request, invalid_value, pointer_token
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import field_errors
+from service.wire.requests.object_schemas import is_absent
 
 WORK = 10**15
 """The work of a query, in rows: more than any small request may take, so that it goes to an evaluator process."""
@@ -104,7 +105,7 @@ def _naming(document: object, taken: Collection[str]) -> Iterator[tuple[str, dic
     if "evaluations" in taken and isinstance(evaluations, list):
         given_in |= {f"/evaluations/{number}": each for number, each in enumerate(evaluations)}
     for place, given in given_in.items():
-        if isinstance(given, dict) and not _is_absent(given.get("dataset")):
+        if isinstance(given, dict) and not is_absent(given.get("dataset")):
             yield place, given
 
 
@@ -125,15 +126,11 @@ def _query(given: dict[str, Any], datasets: Mapping[str, Dataset], place: str) -
 def _contradictions(given: dict[str, Any], dataset: Dataset) -> Iterator[tuple[str, str]]:
     """The fields of an object that cannot be combined with the dataset that it names, and why."""
     for name in _OTHERS:
-        if not _is_absent(given.get(name)):
+        if not is_absent(given.get(name)):
             yield name, "This cannot be combined with a dataset."
     lower = given.get("lower_is_positive")
-    if not _is_absent(lower) and lower is not dataset.lower_is_positive:
+    if not is_absent(lower) and lower is not dataset.lower_is_positive:
         yield "lower_is_positive", "The dataset says what its scores mean; leave this out."
-
-
-def _is_absent(value: object) -> bool:
-    return value is None or (isinstance(value, list) and not value)
 
 
 def _asked(given: dict[str, Any], place: str) -> dict[str, Any]:
@@ -151,7 +148,7 @@ def _one_of(names: tuple[str, ...], otherwise: str) -> str:
 
 def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
     """The columns of slices, by name. Raises Problem for one that is not listed, and for one that has values."""
-    if _is_absent(given):
+    if is_absent(given):
         return ()
     if not isinstance(given, dict):
         message = 'Must be an object with an empty list for each column, such as {"country": []}.'
@@ -161,6 +158,6 @@ def _slices(given: object, dataset: Dataset, place: str) -> tuple[str, ...]:
         if name not in dataset.slices:
             message = _one_of(dataset.slices, "This dataset has no columns of slices.")
             raise invalid_value(pointer, "not_one_of", message)
-        if not _is_absent(column):
+        if not is_absent(column):
             raise invalid_value(pointer, "exclusive", "The dataset has the values of this column; send an empty list.")
     return tuple(given)

@@ -6,7 +6,7 @@ A query runs in a thread of its own, so that the calling thread can show progres
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,21 +16,16 @@ import duckdb
 import numpy as np
 
 from service.engines.checks import refuse_inexact, refuse_misread, refuse_rounded
-from service.engines.duckdb_files import Files, kind_of_duckdb
-from service.engines.engine import Kind, NamedArrays
+from service.engines.duckdb_files import Files, kind_of_duckdb, quoted_name, text_literal
+from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress
 from service.engines.failures import EngineFailed, EngineOutOfMemory, FilesUnreadable
 from service.engines.memory import default_memory
 from service.engines.search import MOST_BINS
 from service.engines.spill import SpillDirectory
 
-_Progress = Callable[[str, float], None]
-"""Called with the name of a step and how much of it is done, 0 to 1: at its beginning, and ten times a second."""
-
-_TICK = 0.1
 _BYTES_PER_BIN = 400
 """What a bin may take, with room to spare: DuckDB was seen to take some 230 bytes."""
 _FEWEST_BINS = 1024
-_LONGEST_REASON = 400
 _ADVICE = (
     "LINE ",
     "Stack Trace",
@@ -69,7 +64,7 @@ class DuckDB:
         memory: str | None = None,
         threads: int | None = None,
         spill: Path | None = None,
-        progress: _Progress | None = None,
+        progress: Progress | None = None,
     ) -> None:
         """Open the files; reads only their heads.
 
@@ -150,11 +145,11 @@ class DuckDB:
         thread = threading.Thread(target=work, name="duckdb", daemon=True)
         try:
             _start(thread)
-            while not finished.wait(_TICK):
+            while not finished.wait(TICK):
                 self._tell(step)
         except BaseException:
             # An interrupt that comes before the query has no effect, and a thread may not have been started.
-            while not finished.wait(_TICK) and thread.is_alive():
+            while not finished.wait(TICK) and thread.is_alive():
                 self._connection.interrupt()
             raise
         with _explained():
@@ -171,9 +166,7 @@ class DuckDB:
 
     def confine(self, directories: Sequence[str]) -> None:
         """From now on, let DuckDB read only these directories, and lock its settings. Raises EngineFailed."""
-        listed = ", ".join(
-            f"'{directory.replace(chr(39), chr(39) * 2)}'" for directory in [*directories, str(self._spill.path)]
-        )
+        listed = ", ".join(map(text_literal, [*directories, str(self._spill.path)]))
         with _explained():
             self._connection.execute(f"SET allowed_directories = [{listed}]")
             self._connection.execute("SET enable_external_access = false")
@@ -189,8 +182,7 @@ class DuckDB:
             name = f"wanted_{number}"
             are_texts = any(isinstance(value, str) for value in values)
             self.keep(name, {"value": np.array(values, dtype=object if are_texts else None)})
-            quoted = column.replace('"', '""')
-            tested = f'CAST("{quoted}" AS VARCHAR)' if are_texts else f'"{quoted}"'
+            tested = f"CAST({quoted_name(column)} AS VARCHAR)" if are_texts else quoted_name(column)
             tests.append(f"{tested} IN (SELECT value FROM {name})")  # noqa: S608  # ours
         with _explained():
             met = " AND ".join(tests)
@@ -288,4 +280,4 @@ def _explained() -> Iterator[None]:
         if any("sniffing file" in line for line in lines):
             said = itertools.chain(said, ["Each row must have as many fields as the header, split at the delimiter."])
         failed = next((ours for theirs, ours in _FAILURES.items() if isinstance(error, theirs)), EngineFailed)
-        raise failed(" ".join(said)[:_LONGEST_REASON] or "DuckDB failed without saying why.") from error
+        raise failed(" ".join(said)[:LONGEST_REASON] or "DuckDB failed without saying why.") from error

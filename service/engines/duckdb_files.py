@@ -77,13 +77,13 @@ class Files:
             # Nothing is left to guess: a guess may skip rows, or take the first for a header.
             options |= {"header": str(header).lower(), "all_varchar": str(not header).lower()}
             options |= {"skip": "0", "comment": "''", "quote": "'\"'", "escape": "'\"'"}
-            options["delim"] = _quoted(self._separator)
-            options["decimal_separator"] = _quoted(self.decimal or ".")
+            options["delim"] = text_literal(self._separator)
+            options["decimal_separator"] = text_literal(self.decimal or ".")
             types = {**dict.fromkeys(self.numbers, "DOUBLE"), **dict.fromkeys(self.texts, "VARCHAR")}
-            chosen = [f"{_quoted(name)}: '{types[name]}'" for name in columns if name in types]
+            chosen = [f"{text_literal(name)}: '{types[name]}'" for name in columns if name in types]
             if chosen:
                 options["types"] = f"{{{', '.join(chosen)}}}"
-        names = ", ".join(map(_quoted, self.names))
+        names = ", ".join(map(text_literal, self.names))
         function = "read_csv" if self.are_text else f"read_{kind}"
         return f"{function}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
 
@@ -98,13 +98,13 @@ class Files:
         mark = re.escape(self.decimal or ".")
         decimal = f"[ \t]*[+-]?([0-9]+{mark}?[0-9]*|{mark}[0-9]+)([eE][+-]?[0-9]+)?[ \t]*"
         for name in columns:
-            quoted = name.replace('"', '""')
-            cell = f'TRIM("{quoted}")'
+            column = quoted_name(name)
+            cell = f"TRIM({column})"
             whole = f"LENGTH({cell}) > {_MOST_DIGITS} AND REGEXP_FULL_MATCH({cell}, '[+-]?[0-9]+')"
             exact = f"TRY_CAST({cell} AS HUGEINT) = TRY_CAST(TRY_CAST({cell} AS DOUBLE) AS HUGEINT)"
             counts.append(f"COUNT(CASE WHEN {whole} AND NOT COALESCE({exact}, false) THEN 1 END)")
-            read = f"ISFINITE(TRY_CAST(REPLACE(\"{quoted}\", {_quoted(self.decimal or '.')}, '.') AS DOUBLE))"
-            other = f'NOT REGEXP_FULL_MATCH("{quoted}", {_quoted(decimal)}) AND COALESCE({read}, true)'
+            read = f"ISFINITE(TRY_CAST(REPLACE({column}, {text_literal(self.decimal or '.')}, '.') AS DOUBLE))"
+            other = f"NOT REGEXP_FULL_MATCH({column}, {text_literal(decimal)}) AND COALESCE({read}, true)"
             counts.append(f"COUNT(CASE WHEN {other} THEN 1 END)")
             counts.append(f"MIN(CASE WHEN {other} THEN LEFT({cell}, {SHOWN_CHARACTERS + 1}) END)")
         texts = replace(self, numbers=(), texts={*self.texts, *self.numbers})
@@ -112,7 +112,7 @@ class Files:
 
     def types(self, columns: Collection[str]) -> str:
         """The SQL that lists the types that these columns have in Parquet files: name, type and the files of each."""
-        names, wanted = ", ".join(map(_quoted, self.names)), ", ".join(map(_quoted, columns))
+        names, wanted = ", ".join(map(text_literal, self.names)), ", ".join(map(text_literal, columns))
         return (
             f"SELECT name, duckdb_type AS type, LIST(file_name) AS files FROM parquet_schema([{names}]) "  # noqa: S608  # quoted
             f"WHERE name IN ({wanted}) AND duckdb_type IS NOT NULL GROUP BY ALL ORDER BY ALL"
@@ -120,8 +120,8 @@ class Files:
 
     def rounded(self, column: str, of_type: str, to_type: str) -> str:
         """The SQL that counts the numbers of a type that another type rounds, and all rows of these files."""
-        quoted = column.replace('"', '""')
-        cell, cast = f'"{quoted}"', f'CAST("{quoted}" AS {to_type})'
+        cell = quoted_name(column)
+        cast = f"CAST({cell} AS {to_type})"
         changed = f"TRY_CAST({cast} AS {of_type}) IS DISTINCT FROM {cell}"
         if of_type.startswith("DECIMAL") and not of_type.endswith(",0)") and not to_type.startswith("DECIMAL"):
             changed = f"CAST({cast} AS DOUBLE) IS DISTINCT FROM CAST(CAST({cell} AS VARCHAR) AS DOUBLE)"
@@ -187,6 +187,13 @@ def _kind_of_name(name: str) -> str:
     return _ENDINGS[endings[-1]]
 
 
-def _quoted(text: str) -> str:
+def text_literal(text: str) -> str:
+    """A text in SQL."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
+
+
+def quoted_name(name: str) -> str:
+    """The name of a column in SQL."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

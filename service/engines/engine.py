@@ -1,11 +1,22 @@
 """What the algorithm needs of an engine: it answers SQL with columns. Knows no particular engine."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 NamedArrays = dict[str, np.ndarray[Any, Any]]
 """Columns by name; numbers are float64 or int64, other cells Python objects."""
+
+
+Progress = Callable[[str, float], None]
+"""Called with the name of a step and how much of it is done, 0 to 1: at its beginning, and again and again."""
+
+LONGEST_REASON = 400
+"""The characters of an engine's own sentence that a failure repeats."""
+
+TICK = 0.1
+"""Seconds between two looks at a running query."""
 
 
 class Kind(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
-from service.curves.hull import RocHull
+from service.curves.hull import roc_convex_hull
 
 _LEAST_SCALE, _LARGEST_SCALE = 1e-300, 1e300
 _FINEST = 4
@@ -108,7 +108,7 @@ def lifts(groups: RowGroups, *, lower_is_positive: bool = False) -> FloatArray:
     order = order if lower_is_positive else order[::-1]
     tp, fp = (np.append(0.0, np.cumsum(column[order])) for column in (p, n))
     table = ConfusionTable(np.full(tp.size, np.nan), tp, fp, float(tp[-1]), float(fp[-1]), lower_is_positive)
-    vertices = RocHull.of(table).vertices
+    vertices = roc_convex_hull(table)
     across, up = fp[vertices], tp[vertices]
     last = np.append(across[1:] > across[:-1], True)  # of a vertical piece, the upper end
     out = np.zeros(p.size)

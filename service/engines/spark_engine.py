@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote, urlsplit
@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pyarrow as pa
 
-from service.engines.engine import Kind, NamedArrays
+from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress
 from service.engines.failures import EngineFailed
 from service.engines.nodes import table_of
 from service.engines.search import MOST_BINS
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
     from pyspark.sql.connect.shell.progress import StageInfo
 
-Progress = Callable[[str, float], None]
-"""Called with the name of a step and how much of it is done, 0 to 1."""
-
 DEFAULT_PORT = 15002
 TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # a name
 """Where the client looks for a token that is not in the address."""
@@ -40,9 +37,7 @@ TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # a name
 _RETRIES = 4
 """Waits of 50, 200, 800 and 3200 ms: a server that is not back by then has lost the session, too."""
 _CONNECT_MILLISECONDS = 5000
-_TICK = 0.1
 _SECONDS_TO_STOP = 5
-_LONGEST_REASON = 400
 _LOGGERS = ("SQLQueryContextLogger", "pyspark.sql.connect.client.logging", "pyspark.sql.connect.logging")
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
 _THEIRS = {"pyspark", "grpc", "pyarrow", "sqlglot"}
@@ -153,11 +148,11 @@ class Spark:
 
         try:
             threading.Thread(target=work, name="spark", daemon=True).start()
-            while not ended.wait(_TICK):
+            while not ended.wait(TICK):
                 pass
         except BaseException:
             end = time.monotonic() + _SECONDS_TO_STOP
-            while not ended.wait(_TICK) and time.monotonic() < end:
+            while not ended.wait(TICK) and time.monotonic() < end:
                 if self._has_begun:
                     with contextlib.suppress(Exception):
                         self._session.interruptAll()
@@ -224,7 +219,7 @@ class Spark:
         sentence = lines[0] if lines else f"Spark failed without saying why ({type(error).__name__})."
         for secret in filter(None, (self._remote.token, self._remote.url.partition(";")[2])):
             sentence = sentence.replace(secret, "***")
-        return sentence[:_LONGEST_REASON]
+        return sentence[:LONGEST_REASON]
 
 
 def kind_of_column(of_type: str) -> Kind:

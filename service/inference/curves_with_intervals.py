@@ -45,6 +45,11 @@ class EvaluatedCurves:
         return self.curves.negatives
 
     @property
+    def prevalence(self) -> float:
+        """The share of positives, P/(P + N)."""
+        return self.positives / (self.positives + self.negatives)
+
+    @property
     def warnings(self) -> tuple[CurvesWarning, ...]:
         """The warnings about the answer."""
         return self.curves.warnings + self.interval_warnings

@@ -162,13 +162,13 @@ class Evidence:
         alone, differences = ([metric for metric, each in wanted if each == of] for of in (False, True))
         if self._pair is not None and self._pair.paired:
             found = replicated(self._pair.strata, self._pair.subjects, differences, self._options)
-            self._differences = {metric: one.less_paired(two) for metric, (one, two) in found.items()}
+            self._differences = {metric: one.less(two, paired=True) for metric, (one, two) in found.items()}
             differences = []
         ours = self._resample_one(self._subject, [*alone, *differences], _EVALUATION_STREAM)
         self._alone = {metric: ours[metric] for metric in alone}
         if self._pair is not None and differences:
             theirs = self._resample_one(self._pair.baseline, differences, _BASELINE_STREAM)
-            self._differences = {metric: ours[metric].less_independent(theirs[metric]) for metric in differences}
+            self._differences = {metric: ours[metric].less(theirs[metric], paired=False) for metric in differences}
 
     def _resample_one(self, subject: Subject, metrics: Sequence[Metric], stream: int) -> dict[Metric, Replicates]:
         if not metrics:

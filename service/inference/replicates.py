@@ -25,19 +25,15 @@ class Replicates:
         """The interval around an estimate; None if undefined."""
         return replicate_interval(self.values, level, estimate, self.left_out)
 
-    def less_paired(self, other: "Replicates") -> "Replicates":
-        """The differences from the other's values of the same resamples."""
-        if self.left_out is None or other.left_out is None:
-            return Replicates(self.values - other.values, None)
-        both = zip(self.left_out, other.left_out, strict=True)
-        left_out = [LeftOut(one.values - two.values, one.examples) for one, two in both]
-        return Replicates(self.values - other.values, left_out)
-
-    def less_independent(self, other: "Replicates") -> "Replicates":
-        """The differences from the other's values of independent resamples, which have no example in common."""
-        if self.left_out is None or other.left_out is None:
-            return Replicates(self.values - other.values, None)
-        left_out = [*self.left_out, *(LeftOut(-each.values, each.examples) for each in other.left_out)]
+    def less(self, other: "Replicates", *, paired: bool) -> "Replicates":
+        """The differences from the other's values: of the same resamples, or of those of different examples."""
+        left_out: Sequence[LeftOut] | None = None
+        if self.left_out is not None and other.left_out is not None:
+            if paired:
+                both = zip(self.left_out, other.left_out, strict=True)
+                left_out = [LeftOut(one.values - two.values, one.examples) for one, two in both]
+            else:
+                left_out = [*self.left_out, *(LeftOut(-each.values, each.examples) for each in other.left_out)]
         return Replicates(self.values - other.values, left_out)
 
 

@@ -9,7 +9,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from service.curves.area_columns import SHARED_AREAS, AreaColumns, Undefined, areas_of_each, groups_or_reason
+from service.curves.area_columns import (
+    SHARED_AREAS,
+    AreaColumns,
+    Undefined,
+    areas_of_each,
+    groups_or_reason,
+    without_areas,
+)
 from service.curves.areas import Areas
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.evaluation import CurvesOptions, CurvesWarning
@@ -83,7 +90,8 @@ def evaluate_slices(
     if points or intervals:
         found, read, more = _each(tables, parts, areas, points, intervals)
         warnings += more
-    warnings += _undefined(areas.reason)
+    if detail := without_areas(areas.reason, "slices"):
+        warnings.append(CurvesWarning("undefined_slices", detail))
     unique = tuple(dict.fromkeys(warnings))
     rows = bounds[1:] - bounds[:-1]
     if isinstance(whole, Grouped) and whole.is_counted:
@@ -144,12 +152,3 @@ def _each(
 def _of(areas: AreaColumns, number: int) -> Areas:
     known = {name: float(getattr(areas, name)[number]) for name in SHARED_AREAS}
     return Areas(**(dict.fromkeys(Areas.__slots__) | known))  # type: ignore[arg-type]  # hulls are shared
-
-
-def _undefined(reasons: Sequence[str | None]) -> list[CurvesWarning]:
-    without = len(reasons) - reasons.count(None)
-    if not without:
-        return []
-    verb = "has" if without == 1 else "have"
-    detail = f"{without} of {len(reasons)} slices {verb} no areas; see reason."
-    return [CurvesWarning("undefined_slices", detail)]

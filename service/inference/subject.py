@@ -13,7 +13,7 @@ from service.curves.areas import Areas, areas, roc_area
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.exact import IntArray
-from service.curves.hull import RocHull
+from service.curves.hull import roc_convex_hull
 from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
 from service.curves.partial_areas import partial_areas
 from service.curves.sample import Sample
@@ -154,7 +154,7 @@ class Subject:
 
     @cached_property
     def _areas(self) -> Areas:
-        return self.known or areas(self.table, self.table.select(RocHull.of(self.table).vertices))
+        return self.known or areas(self.table, self.table.select(roc_convex_hull(self.table)))
 
     @cached_property
     def _roc(self) -> float | None:

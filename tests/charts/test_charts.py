@@ -64,6 +64,14 @@ def test_the_description_reads_the_curves() -> None:
     assert "At recalls of 0.5, 0.8, 0.9 and 0.95 the precision is 0.60, 0.71, 0.73 and 0.74." in said
 
 
+@pytest.mark.parametrize("operation", ["curves", "tradeoffs"])
+def test_the_description_ends_with_the_warnings_that_the_picture_shows(operation: str) -> None:
+    body = {"scores": [0.9, 0.5, 0.2], "labels": ["cat", "dog", "owl"], "positive_label": "cat"}
+    picture = drawn(operation, body)
+    assert any(text.startswith("Warning: one_vs_rest") for text in texts(picture))
+    assert "Warning: one_vs_rest. 'cat', in 1 row, is positive;" in described(picture)
+
+
 def test_marks_have_a_dot_and_the_rates_of_their_row() -> None:
     picture = drawn("curves", SAMPLE, mark="[0.75, 99]")
     shown = texts(picture)

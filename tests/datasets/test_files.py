@@ -9,8 +9,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from service import extras
 from service.answer import Answer, Request, answer
-from service.datasets.file import Dataset
+from service.datasets.file import Dataset, read_datasets
+from service.settings import SettingsError
 from service.wire.media_types import CSV, JSON
 from tests.asking import LIMITS
 
@@ -24,6 +26,18 @@ def asked(rows: str, folder: Path, where: dict[str, list[str]] | None = None) ->
     dataset = Dataset("rows", "duckdb", "p", "y", ("ann",), location=location, positive_label="1", filters=("y",))
     body = json.dumps({"dataset": "rows", "where": where}).encode()
     return answer(Request("curves", "/v1/curves", JSON, JSON, (), body, datasets={"rows": dataset}), LIMITS)
+
+
+@pytest.mark.parametrize("missing", ["duckdb", "sqlglot"])
+def test_a_server_without_all_of_an_engines_extra_does_not_start(
+    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "_is_installed", lambda name: name != missing)
+    (tmp_path / "datasets.toml").write_text(
+        '[rows]\nengine = "duckdb"\nlocation = "*.csv"\nscores = "p"\nlabels = "y"\nkeys = "ann"\n'
+    )
+    with pytest.raises(SettingsError, match="dataset rows: it needs the extra duckdb; to install it: "):
+        read_datasets(tmp_path / "datasets.toml", keys=True)
 
 
 @pytest.mark.parametrize(("cell", "told"), [("NA", "'NA' is"), ("x" * 99, f"'{'x' * 24}'... is")])

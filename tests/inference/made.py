@@ -9,6 +9,7 @@ from service.curves.counts import Counts
 from service.curves.sample import Sample
 from service.inference.strata import Strata, Stratum, paired_strata, strata
 from tests import reference_bootstrap
+from tests.strategies import Data
 
 
 def strata_of(sample: Sample | Counts) -> Strata:
@@ -17,6 +18,10 @@ def strata_of(sample: Sample | Counts) -> Strata:
 
 def paired(first: Sample, second: Sample) -> Strata:
     return paired_strata((first, second), (ConfusionTable.of(first), ConfusionTable.of(second)))
+
+
+def pair_of(data: tuple[Data, Data]) -> Strata:
+    return paired(data[0].sample(), data[1].sample())
 
 
 def made(size: int, share: float = 0.5, levels: int | None = None, seed: int = 1, *, weights: bool = False) -> Sample:

@@ -17,8 +17,9 @@ from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.sample import Sample
 from service.inference.spread import paired_spread, standard_error, unpaired_spread
-from service.inference.strata import Strata, paired_strata, strata
+from service.inference.strata import paired_strata
 from tests import reference_inference as reference
+from tests.inference.made import pair_of, strata_of
 from tests.strategies import Data, examples, near_scores, plain_weights, samples, tied_scores, tilted_samples
 
 zero_weights = st.sampled_from([0.0, 0.5, 1.0, 3.0])
@@ -27,7 +28,7 @@ scores = st.one_of(tied_scores, near_scores, st.integers(0, 9).map(float))
 
 def enough(data: Data) -> bool:
     """Whether both classes have an effective size of two or more."""
-    return strata_of(data).enough
+    return strata_of(data.sample()).enough
 
 
 def plenty(weight: st.SearchStrategy[float] | None = None) -> st.SearchStrategy[Data]:
@@ -49,22 +50,12 @@ def pairs(draw: st.DrawFn) -> tuple[Data, Data]:
     return one, replace(one, scores=column)
 
 
-def strata_of(data: Data) -> Strata:
-    sample = data.sample()
-    return strata(sample, ConfusionTable.of(sample))
-
-
-def pair_of(data: tuple[Data, Data]) -> Strata:
-    one, other = (each.sample() for each in data)
-    return paired_strata((one, other), (ConfusionTable.of(one), ConfusionTable.of(other)))
-
-
 def by_pairs(data: Data) -> reference.Placements:
     return reference.placements(data.scores, data.labels, data.weights, lower_is_positive=data.lower_is_positive)
 
 
 def error_of(data: Data) -> float:
-    return standard_error(strata_of(data))
+    return standard_error(strata_of(data.sample()))
 
 
 @examples(200)
@@ -92,7 +83,7 @@ def test_pairs_against_all_pairs(data: tuple[Data, Data]) -> None:
 @given(any_samples, any_samples)
 def test_variances_add_where_examples_differ(one: Data, other: Data) -> None:
     expected = reference.root(sum((reference.covariance(p, p) for p in map(by_pairs, (one, other))), Fraction(0)))
-    found = unpaired_spread(strata_of(one), strata_of(other)).error
+    found = unpaired_spread(strata_of(one.sample()), strata_of(other.sample())).error
     assert found == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
 
 
@@ -167,7 +158,7 @@ def test_swapped_classes_have_the_same_error(data: Data) -> None:
 def test_counts_are_the_sample_grouped(data: Data) -> None:
     table = ConfusionTable.of(data.sample())
     counts = Counts(table.tp, table.fp, table.positives, table.negatives)
-    assert standard_error(strata(counts, ConfusionTable.of(counts))) == error_of(data)
+    assert standard_error(strata_of(counts)) == error_of(data)
 
 
 @examples(80)
@@ -242,7 +233,7 @@ def test_one_pair_out_of_order_among_many() -> None:
     expected = 2 * Fraction(1, size**2) * Fraction(size, size - 1) * (1 - Fraction(1, size)) / size**2
     for lower_is_positive in (False, True):
         turned = replace(sample, lower_is_positive=lower_is_positive)
-        found = standard_error(strata(turned, ConfusionTable.of(turned))) ** 2
+        found = standard_error(strata_of(turned)) ** 2
         assert found == pytest.approx(float(expected), rel=1e-12)
 
 
@@ -256,7 +247,7 @@ def test_counts_as_large_as_doubles_hold() -> None:
     for part in (hits, misses):
         share = Fraction(part, total)
         expected += spread * share * (1 - share) / (total - 1)
-    found = standard_error(strata(counts, ConfusionTable.of(counts))) ** 2
+    found = standard_error(strata_of(counts)) ** 2
     assert found == pytest.approx(float(expected), rel=1e-13)
 
 

@@ -14,6 +14,7 @@ from service.curves.counts import Counts
 from service.curves.sample import Sample
 from service.inference import strata as module
 from service.inference.strata import Strata, Stratum, paired_strata, rows_of, strata
+from tests.inference.made import pair_of, strata_of
 from tests.strategies import Data, examples, plain_weights, samples, tied_scores, weighted_samples
 
 zero_weights = st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0])
@@ -26,15 +27,6 @@ def pairs(draw: st.DrawFn, weight: st.SearchStrategy[float] | None = None) -> tu
     one = draw(samples(st.one_of(tied_scores, st.integers(0, 5).map(float)), weight))
     column = draw(st.lists(st.integers(0, 5).map(float), min_size=len(one.scores), max_size=len(one.scores)))
     return one, replace(one, scores=column, lower_is_positive=draw(st.booleans()))
-
-
-def pair_of(data: tuple[Data, Data]) -> Strata:
-    one, other = (each.sample() for each in data)
-    return paired_strata((one, other), (ConfusionTable.of(one), ConfusionTable.of(other)))
-
-
-def strata_of(evaluation: Sample | Counts) -> Strata:
-    return strata(evaluation, ConfusionTable.of(evaluation))
 
 
 def same(one: Strata, other: Strata) -> None:

@@ -1,5 +1,6 @@
 """The application in process, and a pair of sockets."""
 
+import json
 import socket
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from flask.testing import FlaskClient
 from service.app import create_app
 from service.settings import read_settings
 from tests.e2e.wire import SECONDS
+from tests.web.observing import Lines
 
 MAX_BODY_BYTES = 1000
 
@@ -24,6 +26,12 @@ def app() -> Flask:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
+
+
+@pytest.fixture
+def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
+    """Read the lines logged since the last call."""
+    return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
 
 
 @pytest.fixture

@@ -1,11 +1,16 @@
 """An observed application, for tests of its reports."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
 from service.app import create_app
 from service.settings import read_settings
+
+Lines = Callable[[], list[dict[str, Any]]]
+"""Reads the lines logged since the last call."""
 
 CURVES = "/v1/curves"
 GATES = "/v1/gates"

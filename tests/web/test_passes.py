@@ -211,10 +211,6 @@ class TestWithTheBody:
 
 class TestTraces:
     @pytest.fixture
-    def lines(self, capfd: pytest.CaptureFixture[str]) -> Callable[[], list[dict[str, Any]]]:
-        return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
-
-    @pytest.fixture
     def app(self, tmp_path: Path) -> Flask:
         return observed_app(tmp_path)
 

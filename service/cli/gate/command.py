@@ -13,6 +13,7 @@ import click
 import orjson
 
 from service.cli.engine_options import EngineOptions, engine_options
+from service.cli.file_argument import refuse_two_of_standard_input
 from service.cli.files import SUFFIXES, suffix_of
 from service.cli.gate.first_rules import PROBE, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
@@ -137,8 +138,7 @@ def _refuse_other_order(rules: str, scores: str) -> None:
 
 def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
     """Open files; - is standard input. Raises UsageError."""
-    if paths.count("-") > 1:
-        raise click.UsageError("Standard input can be read only once, but - is given more than once.")
+    refuse_two_of_standard_input(paths)
     binary = click.File("rb")
     return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
 

@@ -7,19 +7,17 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import click
-from junitparser import Error, JUnitXml, TestCase, TestSuite
 
 from service.charts.picture import Picture
 from service.cli.command_error import fail
 from service.cli.plots import write_plot
 from service.wire.answers.encoders import ENCODERS
 from service.wire.answers.gate_answers import gate_of
-from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, xml_text
+from service.wire.answers.gate_reports import JUnitCase, junit_of, junit_report, markdown_report, xml_text
 from service.wire.problems import Problem
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -47,7 +45,9 @@ class Outputs:
             yield
         except click.ClickException as error:
             message = xml_text(error.format_message())
-            self._write(lambda: _undecided_junit(message), lambda: _undecided_markdown(message))
+            self._write(
+                lambda: junit_of([JUnitCase("gate", "undecided", message)]), lambda: _undecided_markdown(message)
+            )
             raise
 
     def _write(self, junit: Callable[[], bytes], markdown: Callable[[], str]) -> None:
@@ -73,19 +73,6 @@ def _picture(document: dict[str, Any], media_type: str) -> bytes:
     except Problem as problem:  # more rules than fit into a PNG
         fail([f"Error: {problem.errors[0].detail}"])
     return b"".join(encoded.pieces)
-
-
-def _undecided_junit(message: str) -> bytes:
-    case = TestCase("gate", SUITE)
-    case.result = [Error(message, "undecided")]
-    suite = TestSuite(SUITE)
-    suite.add_testcase(case)
-    report = JUnitXml(SUITE)
-    report.add_testsuite(suite)
-    report.update_statistics()  # type: ignore[no-untyped-call]  # has types, except for this
-    out = BytesIO()
-    report.write(out)
-    return out.getvalue()
 
 
 def _undecided_markdown(message: str) -> str:

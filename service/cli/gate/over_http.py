@@ -24,7 +24,7 @@ from urllib3.util.retry import Retry
 from service.cli.command_error import fail
 from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import STATUSES
-from service.wire.formats.codings import compressed
+from service.wire.formats.codings import compress
 from service.wire.media_types import JSON, PARQUET
 from service.wire.problems import PROBLEM_JSON
 
@@ -64,7 +64,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
     """Request a verdict; a server without an answer is reported and ends the command."""
     headers = {"Content-Type": media_type, "Accept": JSON}
     if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # already compressed
-        body = b"".join(compressed("zstd", [body]))
+        body = compress("zstd", body)
         headers["Content-Encoding"] = "zstd"
     end = time.monotonic() + ASK_AGAIN_SECONDS
     try:

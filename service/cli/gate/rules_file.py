@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from typing import Any, BinaryIO, Self
 
 from service.cli.command_error import fail
+from service.cli.files import name_of
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import RULE_KEYS
 from service.operations import OPERATIONS
@@ -51,8 +52,7 @@ class Rules:
     @classmethod
     def read(cls, stream: BinaryIO) -> Self:
         """Read a file; an error in it is printed and ends the command."""
-        name: str = getattr(stream, "name", "<stdin>")
-        name = "standard input" if name == "<stdin>" else name
+        name = name_of(stream)
         try:
             text = stream.read().decode("utf-8-sig")
             document = tomllib.loads(text)

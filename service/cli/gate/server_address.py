@@ -34,14 +34,8 @@ class ServerAddress:
         if not usable:
             fail(["Error: --server takes an address such as http://127.0.0.1:8000 or https://rocpr.example.org"])
         if parts.username is not None or parts.password is not None:
-            fail(
-                [
-                    (
-                        "Error: --server takes no user and no password; put a key into the variable that "
-                        "--api-key-env names."
-                    )
-                ]
-            )
+            where = "put a key into the variable that --api-key-env names"
+            fail([f"Error: --server takes no user and no password; {where}."])
         if parts.query or parts.fragment:
             fail(["Error: --server takes the address alone, without ? and #."])
         url = url.rstrip("/").removesuffix("/v1/gates")
@@ -51,23 +45,11 @@ class ServerAddress:
         if not key:
             # An invalid name may be the key itself, which does not belong in a log.
             called = f" {variable}" if variable.isupper() else ""
-            fail(
-                [
-                    (
-                        f"Error: The variable{called}, which --api-key-env names, holds no key. Give the variable's "
-                        "name, not the key."
-                    )
-                ]
-            )
+            advice = "Give the variable's name, not the key."
+            fail([f"Error: The variable{called}, which --api-key-env names, holds no key. {advice}"])
         if not _KEY_TEXT.fullmatch(key):
-            fail(
-                [
-                    (
-                        f"Error: The variable {variable}, which --api-key-env names, holds characters that are not "
-                        "allowed in a key."
-                    )
-                ]
-            )
+            wrong = "characters that are not allowed in a key"
+            fail([f"Error: The variable {variable}, which --api-key-env names, holds {wrong}."])
         return cls(url, variable, key)
 
 

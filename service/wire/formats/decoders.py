@@ -15,6 +15,7 @@ from service.wire.formats.json_shapes import refuse_other_shapes
 from service.wire.formats.parquet_format import ParquetTable
 from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
+from service.wire.formats.table_columns import Table
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, NEVER_PLAIN, PARQUET
@@ -39,24 +40,14 @@ def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm,
     return form.decode(table, {key: text for key, text in parameters.items() if key not in CSV_PARAMETERS})
 
 
-def _decode_arrow_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    _refuse_dialect(parameters)
-    return form.decode(ArrowTable(body, limits), parameters)
+def _columnar(make: Callable[[Body, TableForm, Limits], Table]) -> Decoder:
+    """Make the decoder of a table that is not CSV."""
 
+    def decode(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+        _refuse_dialect(parameters)
+        return form.decode(make(body, form, limits), parameters)
 
-def _decode_plain_arrow(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    _refuse_dialect(parameters)
-    return form.decode(PlainArrowTable(body, limits), parameters)
-
-
-def _decode_arrow_file(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    _refuse_dialect(parameters)
-    return form.decode(ArrowTable(body, limits, is_file=True), parameters)
-
-
-def _decode_parquet_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
-    _refuse_dialect(parameters)
-    return form.decode(ParquetTable(body, limits, skips=form.skips), parameters)
+    return decode
 
 
 def _refuse_dialect(parameters: Mapping[str, str]) -> None:
@@ -69,15 +60,17 @@ def _refuse_dialect(parameters: Mapping[str, str]) -> None:
 DECODERS: dict[str, Decoder] = {
     JSON: _decode_json_body,
     CSV: _decode_csv_body,
-    ARROW_STREAM: _decode_arrow_body,
-    ARROW_FILE: _decode_arrow_file,
-    PARQUET: _decode_parquet_body,
+    ARROW_STREAM: _columnar(lambda body, _, limits: ArrowTable(body, limits)),
+    ARROW_FILE: _columnar(lambda body, _, limits: ArrowTable(body, limits, is_file=True)),
+    PARQUET: _columnar(lambda body, form, limits: ParquetTable(body, limits, skips=form.skips)),
 }
 """{media type: decoder}, the default first."""
+
+_PLAIN_ARROW = _columnar(lambda body, _, limits: PlainArrowTable(body, limits))
 
 
 def decoder_of(media_type: str, *, plain: bool) -> Decoder:
     """The decoder of a body. Raises NotPlain if it has to be `plain`, but only a library in C++ reads this type."""
     if plain and media_type in NEVER_PLAIN:
         raise NotPlain
-    return _decode_plain_arrow if plain and media_type == ARROW_STREAM else DECODERS[media_type]
+    return _PLAIN_ARROW if plain and media_type == ARROW_STREAM else DECODERS[media_type]

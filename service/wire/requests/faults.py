@@ -25,6 +25,7 @@ from service.curves.errors import (
 )
 from service.wire.problems import FieldError, pointer_token
 from service.wire.requests.fields import Fault
+from service.wire.requests.object_schemas import is_absent
 
 FACT_CODES: dict[type[CurvesError], str] = {
     LengthsDiffer: "lengths_differ",
@@ -65,7 +66,7 @@ def _only_beside_it(fact: CurvesError, document: object) -> bool:
     """Whether, of two evaluations with different weights, only the other one was given weights."""
     inner = document.get(fact.evaluation) if isinstance(document, dict) else None
     given = inner.get(fact.column) if isinstance(inner, dict) else None
-    return isinstance(fact, NotPaired) and (given is None or (isinstance(given, list) and not given))
+    return isinstance(fact, NotPaired) and is_absent(given)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:

@@ -170,7 +170,7 @@ class Text(fields.Field[str]):
             raise ValidationError([Fault("wrong_length", message)])
         if any(unicodedata.category(character) in _NOT_TEXT for character in value):
             raise ValidationError(
-                [Fault("not_text", ("This contains a control character, or half of a surrogate pair."))]
+                [Fault("not_text", "This contains a control character, or half of a surrogate pair.")]
             )
         return value
 

@@ -8,26 +8,13 @@ import click
 import pytest
 
 from service.cli.gate.verdict_layout import verdict_lines
+from tests.verdicts import check, document
 
 LOGIT = {"lower": 0.9812345, "upper": 0.9987, "level": 0.95, "method": "logit", "standard_error": 0.003}
 
 
-def check(status: str = "passed", **fields: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("value", "interval", "baseline", "difference", "p_value"))
-    return {"rule": {"metric": "roc", "min": 0.9}, "status": status, "reason": ""} | empty | fields
-
-
-def laid_out(*checks: dict[str, Any], warnings: tuple = (), baseline: str | None = None, **fields: Any) -> list[str]:
-    statuses = [each["status"] for each in checks]
-    status = next((status for status in ("failed", "undecided") if status in statuses), "passed")
-    document = {
-        "passed": status == "passed",
-        "status": status,
-        "paired": False,
-        "checks": checks,
-        "warnings": warnings,
-    } | fields
-    return [click.unstyle(line) for line in verdict_lines(document, "new.csv", baseline)]
+def laid_out(*checks: dict[str, Any], baseline: str | None = None, **fields: Any) -> list[str]:
+    return [click.unstyle(line) for line in verdict_lines(document(*checks, **fields), "new.csv", baseline)]
 
 
 def test_a_verdict_as_a_whole() -> None:

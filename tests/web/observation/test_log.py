@@ -4,22 +4,15 @@ import json
 import logging
 import logging.config
 import os
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
 from service.web.observation import log
 from service.web.observation.log import StderrHandler, current_request_id, install_failure_log, logging_configuration
+from tests.web.observing import Lines
 
 CANARY = "canary7731"
-
-Lines = Callable[[], list[dict[str, Any]]]
-
-
-@pytest.fixture
-def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
-    return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
 
 
 @pytest.fixture

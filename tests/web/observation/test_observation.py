@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event
@@ -18,7 +17,7 @@ from service.web.lanes.pool import EvaluatorPool
 from service.web.observation.observation import helper_ended, install_observation, note, record_refusal
 from service.wire.media_types import NDJSON
 from service.wire.problems import Problem
-from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
+from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, Lines, observed_app
 
 BODY = json.dumps(SAMPLE).encode()
 IN_LINES = {"Accept": NDJSON}
@@ -29,8 +28,6 @@ ANSWERED = ALWAYS | {"bytes_out", "duration_ms"}
 OPERATION = ANSWERED | {"operation", "lane"}
 STAGES = {"decode_ms", "evaluate_ms", "encode_ms"}
 
-Lines = Callable[[], list[dict[str, Any]]]
-
 
 @pytest.fixture
 def app(tmp_path: Path) -> Flask:
@@ -40,12 +37,6 @@ def app(tmp_path: Path) -> Flask:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
-
-
-@pytest.fixture
-def lines(capfd: pytest.CaptureFixture[str]) -> Lines:
-    """Read the lines logged since the last call."""
-    return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
 
 
 class TestLines:

@@ -14,12 +14,13 @@ from hypothesis import given
 from junitparser import Error, Failure, JUnitXml
 
 from service.inference.intervals import IntervalOptions
-from service.inference.rules import BOUNDS
+from service.inference.rules import BOUNDS, Rule
 from service.wire.answers.gate_answers import gate_document
-from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, numbers_of, rule_text
+from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, numbers_of
 from tests.gate_requests import BASELINES, FEW, ONE, Request, every_rule, requests
 from tests.junit_facts import check_junit
 from tests.strategies import Rows, examples
+from tests.verdicts import check, document, word
 
 COLUMNS = ["", "rule", "value", "interval", "baseline", "difference", "p"]
 STATUSES = {"passed": "✅ passed", "failed": "❌ failed", "undecided": "❔ undecided"}
@@ -49,27 +50,6 @@ def table_of(report: str) -> list[list[str]]:
     return [rows[0], *rows[2:]]
 
 
-def check(status: str = "passed", **fields: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("value", "interval", "baseline", "difference", "p_value"))
-    return {"rule": {"metric": "roc", "min": 0.9}, "status": status, "reason": ""} | empty | fields
-
-
-def word(*statuses: str) -> str:
-    """The verdict of some checks."""
-    return next((status for status in ("failed", "undecided") if status in statuses), "passed")
-
-
-def document(*checks: dict[str, Any], warnings: tuple[dict[str, str], ...] = ()) -> dict[str, Any]:
-    status = word(*(each["status"] for each in checks))
-    return {
-        "passed": status == "passed",
-        "status": status,
-        "paired": False,
-        "checks": list(checks),
-        "warnings": list(warnings),
-    }
-
-
 @pytest.mark.parametrize(
     ("rule", "text"),
     [
@@ -84,7 +64,7 @@ def document(*checks: dict[str, Any], warnings: tuple[dict[str, str], ...] = ())
     ],
 )
 def test_a_rule_is_a_phrase(rule: dict[str, Any], text: str) -> None:
-    assert rule_text(rule) == text
+    assert Rule.read(rule).phrase == text
 
 
 def test_numbers_of_a_check() -> None:
@@ -159,7 +139,7 @@ class TestMarkdown:
         header, *rows = table_of(report)
         assert header == COLUMNS
         for row, each in zip(rows, whole["checks"], strict=True):
-            assert row == [STATUSES[each["status"]], rule_text(each["rule"]), *numbers_of(each)]
+            assert row == [STATUSES[each["status"]], Rule.read(each["rule"]).phrase, *numbers_of(each)]
         reasons = [line[2:] for line in report.split("\n") if line.startswith("- ")]
         assert reasons[: len(reasons) - len(whole["warnings"])] == [
             each["reason"] for each in whole["checks"] if each["reason"]
@@ -193,7 +173,7 @@ class TestJUnit:
             assert suite.get("errors") == str(statuses.count("undecided"))
             assert suite.get("skipped") == "0"
         for case, each in zip(cases, whole["checks"], strict=True):
-            assert case.get("name").startswith(rule_text(each["rule"]))
+            assert case.get("name").startswith(Rule.read(each["rule"]).phrase)
             ended = [child for child in case if child.tag != "system-out"]
             tags = {"passed": [], "failed": ["failure"], "undecided": ["error"]}
             assert [child.tag for child in ended] == tags[each["status"]]
