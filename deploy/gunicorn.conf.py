@@ -21,6 +21,7 @@ from service.environment import (
 from service.settings import SettingsError, check_spool_directory, mistyped_settings, read_settings
 from service.web.access.keys import check_file
 from service.web.access.origins import allowed_origins
+from service.web.access.owners import trusted_proxies
 from service.web.forking import hold_stops_while_forking
 from service.web.observation.log import logging_configuration
 from service.web.runtime import is_reload, share_directory
@@ -36,6 +37,7 @@ try:
     _settings = read_settings()
     if not is_reload():  # a mistake in a file must not end a running server
         allowed_origins(_settings.cors_origins)
+        trusted_proxies(_settings.trusted_proxies)
         check_spool_directory(_settings)
         if _settings.api_keys_file:
             check_file(Path(_settings.api_keys_file))

@@ -223,6 +223,7 @@ SMALL = {"scores": [0.9, 0.2, 0.4], "labels": [1, 0, 1]}
         ({"slices": {"a": [1, 1]}}, [("/slices", "lengths_differ")]),
         ({"slices": {"a": [1, 1, 1], "b": [1]}}, [("/slices/b", "lengths_differ")]),
         ({"slices": {"roc": [1, 1, 1]}}, [("/slices/roc", "duplicate")]),
+        ({"slices": {"a\ud800": [1, 1, 1]}}, [("/slices/a?", "not_text")]),
         ({"slices": {"a": [1, 1, 1]}, "intervals": {"method": "bootstrap"}}, [("/intervals/method", "not_one_of")]),
         ({"slices": {"a": [1, 1, 1]}, "intervals": {"seed": 1}}, [("/intervals/seed", "unknown_field")]),
         ({"slices": {"a": [1, 1, 1]}, "counts": {"tp": [1], "fp": [1]}}, [("/counts", "unknown_field")]),

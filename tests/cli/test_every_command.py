@@ -205,6 +205,7 @@ def test_a_pipe_to_a_process_that_closes_early(command: str) -> None:
             "set --delimiter semicolon, and --decimal comma if its",
         ),
         ("'0,5' has a decimal comma: set decimal=comma.", "'0,5' has a decimal comma: set --decimal comma."),
+        ("or set decimal=comma if this is", "or set --decimal comma if this is"),
         ("'labels=x' is not a decimal number.", "'labels=x' is not a decimal number."),
     ],
 )

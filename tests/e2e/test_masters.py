@@ -157,7 +157,15 @@ def test_the_server_survives_without_descriptors(root: Path, tmp_path: Path) -> 
         assert len(server.started()) == 1
 
 
-@pytest.mark.parametrize("variables", [{"ROCPR_SPOOL_DIR": "/none"}, {"ROCPR_API_KEYS_FILE": "/none"}])
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"ROCPR_SPOOL_DIR": "/none"},
+        {"ROCPR_API_KEYS_FILE": "/none"},
+        {"ROCPR_CORS_ORIGINS": "example.org"},
+        {"ROCPR_TRUSTED_PROXIES": "*"},
+    ],
+)
 def test_what_cannot_be_used_stops_the_start(root: Path, variables: dict[str, str]) -> None:
     ended = subprocess.run(
         MASTER, cwd=root, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60, check=False

@@ -29,6 +29,7 @@ from service.wire.columns import (
 _DECIMAL_TEXT = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+_WITH_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 _SPACES = " \t"
 
 _FALSE, _TRUE, _OTHER = 2, 3, 4
@@ -83,6 +84,10 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
     text = cells[row].as_py()
     if not text:
         return ColumnError("not_a_number", "This is blank; it must be a number.", row)
+    if decimal == "." and _WITH_THOUSANDS.fullmatch(text):
+        # With a decimal comma, 1,000 would be read as 1.
+        other = ", or set decimal=comma if this is a decimal comma" if _WITH_COMMA.fullmatch(text) else ""
+        return ColumnError("not_a_number", f"{shown(text)} has a comma: leave out commas of thousands{other}.", row)
     if decimal == "." and _WITH_COMMA.fullmatch(text):
         return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: set decimal=comma.", row)
     if text.endswith("%"):

@@ -21,7 +21,7 @@ from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.sliced import Slicing
-from service.wire.columns import Categories, ColumnError, categories
+from service.wire.columns import Categories, ColumnError, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
 from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
@@ -77,6 +77,9 @@ class SliceColumns(fields.Field[Slicing]):
                 if name in OWN_COLUMNS:
                     message = "The answer itself has a column of this name; rename this one."
                     raise ColumnError("duplicate", message)  # noqa: TRY301  # like an error of the column itself
+                if not is_unicode(name):
+                    message = "The name of this column has half of a surrogate pair; the answer could not repeat it."
+                    raise ColumnError("not_text", message)  # noqa: TRY301  # as above
                 read[name] = categories(column)
             except ColumnError as error:
                 errors[name] = [Fault(error.code, error.detail, error.row)]

@@ -239,6 +239,20 @@ def test_a_decimal_comma_is_read_if_declared(cell, value):
     assert labels(TextColumn(pa.chunked_array([["1,0", "0"]]), ","), None).positive.tolist() == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("cell", "advice"),
+    [
+        ("1,000", "leave out commas of thousands, or set decimal=comma if this is a decimal comma"),
+        ("-12,345", "leave out commas of thousands, or set decimal=comma if this is a decimal comma"),
+        ("1,234,567", "leave out commas of thousands"),
+        ("1,234.5", "leave out commas of thousands"),
+    ],
+)
+def test_commas_of_thousands_are_not_taken_for_decimal_commas(cell, advice):
+    with pytest.raises(ColumnError, match=f"^'{re.escape(cell)}' has a comma: {advice}[.]$"):
+        numbers(TextColumn(pa.chunked_array([["1", cell]])), nullable=False)
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "comma", "semicolon", "tab", "pipe"])
 def test_each_delimiter_keeps_the_others_within_cells(delimiter):
     mark = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}.get(delimiter, delimiter)
