@@ -93,7 +93,7 @@ def test_a_wrong_value_is_pointed_to(command: str) -> None:
     assert re.search(r"\n  column scores, row 1: .*\(not_a_number\)\n", done.stderr)
     assert "\n  column labels, row 2: " in done.stderr
     assert done.stderr.count("--positive-label") == 1
-    assert done.stderr.endswith("\n  Rows are counted from 0.\n")
+    assert done.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

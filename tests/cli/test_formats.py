@@ -63,7 +63,10 @@ def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
         rocpr("compare", f"a={path}", f"b={path}", "--scores", "p", "--labels", "y", "--positive-label", "yes"),
     ):
         assert run.exit_code == 2
-        assert "column p, row 1: This is null; it must be a number. (not_a_number)" in run.stderr
+        assert (
+            "column p, row 1: This is null; it must be a number. Leave out rows without one. (not_a_number)"
+            in run.stderr
+        )
     assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 

@@ -135,7 +135,7 @@ def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> N
     assert [line.split(":")[0] for line in lines] == [
         "  --at-lambda/0",
         "  column indices, row 1",
-        "  Rows are counted from 0.",
+        "  Rows are counted from 0, starting below any header.",
     ]
     path = tmp_path / "request.json"
     path.write_text('{"scores": [2, 1], "labels": [0, 1], "indices": ["f1"]}')

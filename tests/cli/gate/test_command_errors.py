@@ -60,7 +60,7 @@ def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
         assert dict(re.findall(r"^Error: (.*?): .*\n  ([\w/, ]+): ", run.stderr, re.MULTILINE)) == {
             str(path): pointer for path, pointer in told.items()
         }
-        assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+        assert run.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n")
         assert run.stderr.count("counted") == 1
     run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
     assert (run.exit_code, run.stdout) == (2, "")
@@ -124,7 +124,7 @@ def test_the_labels_found_are_reported(tmp_path: Path) -> None:
         run = rocpr(*words)
         assert (run.exit_code, run.stdout) == (2, "")
         assert run.stderr.startswith(f"Error: {table}: This cannot be used.\n")
-        assert run.stderr.endswith(f"{told}  Rows are counted from 0.\n")
+        assert run.stderr.endswith(f"{told}  Rows are counted from 0, starting below any header.\n")
     document = {"scores": [0.9, 0.4], "labels": ["yes", "\x1b[1m"]}
     assert (
         told.replace("--positive-label", "positive_label")
