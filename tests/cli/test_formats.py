@@ -233,6 +233,23 @@ def test_mistakes_in_a_file_are_explained_without_words_of_http(tmp_path: Path, 
     assert not re.search(r"curl|[Bb]ody|parameter|Content-Type", done.stderr)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("rows.jsonl", "rows.jsonl: rows of JSON are not read; save them as CSV or Parquet, or as columns of JSON."),
+        ("rows.xlsx", "rows.xlsx: save it as CSV UTF-8 first."),
+        ("rows.txt", "rows.txt does not end in .json, .csv, .arrow, .parquet, .tsv, .arrows, .feather; use --format"),
+        ("rows", "rows: --format csv, json, arrow or parquet."),
+    ],
+)
+def test_a_file_whose_name_does_not_show_a_format_that_is_read(tmp_path: Path, name: str, told: str) -> None:
+    done = rocpr(
+        "curves", written(tmp_path, pa.table({"scores": [1, 0], "labels": [1, 0]}), "csv").rename(tmp_path / name)
+    )
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
 TABS = "p, new\tis spam\ta\n0.9\tyes\tx\n0.8\tno\tx\n0.7\tyes\tx\n0.7\tyes\tx\n0.4\tno\tx\n0.2\tno\tx\n"
 OF_TABS = ["--scores", "p, new", "--labels", "is spam", "--positive-label", "yes"]
 

@@ -163,19 +163,27 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         ([FILE, ALL, "--server", "host"], "--server takes an address"),
         (["new.csv", "rules.toml"], "RULES.toml comes first, then SCORES; new.csv ends in .csv."),
         (["new.ARROWS", "old.parquet"], "RULES.toml comes first, then SCORES; new.ARROWS ends in .arrows."),
-        (["rules.json", "new.csv"], "RULES.toml comes first, then SCORES; rules.json ends in .json."),
+        (["rules.json", "new.csv"], "rules.json: the rules are TOML here; gate.sh and gate.mjs take RULES.json."),
+        (["new.json", "rules.toml"], "RULES.toml comes first, then SCORES; new.json ends in .json."),
         (["rules", "rules.toml"], "RULES.toml comes first, then SCORES; rules.toml ends in .toml."),
         (["--init"], "--init takes SCORES alone; 0 files given."),
         (["--init", ALL, ALL], "2 files given."),
         (["--init", ALL, "--baseline", ALL], "--init cannot be combined with"),
         ([FILE, ALL, "--rules", "x"], "No such option"),
-        ([DATA / "README.md", ALL], "This is not valid TOML"),
+        ([DATA / "README.md", ALL], 'A rule has three lines, such as [[rules]], metric = "roc", min = 0.8.\n'),
     ],
 )
 def test_usage_errors(arguments: list[object], message: str) -> None:
     run = rocpr(*arguments)
     assert (run.exit_code, run.stdout) == (2, "")
     assert message in run.stderr
+
+
+def test_one_file_as_both_is_warned_of(tmp_path: Path) -> None:
+    """With --scores new, someone may expect that the baseline is the column `scores` of the same file."""
+    run = rocpr(written(tmp_path, PASSING), ALL, "--baseline", ALL)
+    told = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
+    assert (run.exit_code, run.stderr) == (0, f"Warning: {ALL} is both SCORES and the baseline. {told}\n")
 
 
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
