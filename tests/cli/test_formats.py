@@ -221,7 +221,7 @@ def test_more_than_two_labels_are_reported_by_every_command(tmp_path: Path) -> N
         ("scores,labels\n1,0.9\n0,0.8\n1,0.7\n", "'0.9', '0.8' and '0.7' look like scores; if they are labels, name"),
         ("0.9,1\n0.8,0\n", "is: '0.9', '1'; a table begins with the names of its columns."),
         ("scores,labels\n", "The table has a header and no rows. (no_rows)"),
-        ("", "The file is empty; send scores and labels"),
+        ("", "The file is empty; send a table, with columns such as scores and labels."),
     ],
 )
 def test_mistakes_in_a_file_are_explained_without_words_of_http(tmp_path: Path, content: str, told: str) -> None:
