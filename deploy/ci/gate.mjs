@@ -31,6 +31,8 @@ class GateError extends Error {}
 /** Makes the address and the body of a request. */
 async function request(server, rulesPath, scoresPath, options) {
   if (rulesPath.endsWith(".toml")) throw new GateError(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
+  const first = TYPES[rulesPath.split(".").pop()];
+  if (first && first !== TYPES.json) throw new GateError(`RULES.json comes first, then SCORES; ${rulesPath} is a table`);
   const rules = (await readFile(rulesPath, "utf8")).trim(); // unparsed: JavaScript accepts 1e400 and duplicate keys
   const scores = await readFile(scoresPath);
   const suffix = scoresPath.split(".").pop();

@@ -53,6 +53,7 @@ esac
 [ -r "$scores" ] || fail "cannot read $scores"
 case $rules in
     *.toml) fail "$rules: the rules are JSON here; rocpr gate reads TOML" ;;
+    *.csv | *.tsv | *.parquet | *.arrow | *.arrows | *.feather) fail "RULES.json comes first, then SCORES; $rules is a table" ;;
 esac
 case ${ROCPR_API_KEY:-} in
     *[!A-Za-z0-9._~+/=-]*) fail 'ROCPR_API_KEY holds characters that are not allowed in a key' ;;
