@@ -86,6 +86,8 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
     yield name
     yield ""
     yield from total_lines(document)
+    yield ""
+    yield "Lambda is the weight of recall: at 0 only precision counts, at 1 only recall."
     for index, tradeoff in document["tradeoffs"].items():
         yield ""
         yield from _index_lines(index, tradeoff)

@@ -54,6 +54,8 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  negatives         2000",
         "  prevalence  0.00990099",
         "",
+        "Lambda is the weight of recall: at 0 only precision counts, at 1 only recall.",
+        "",
         "Best f_measure for each lambda: 2 intervals, area 0.695066",
         "  lambda_from  lambda_to  threshold  tp    fp  precision    recall",
         "     0.000000   0.990099       0.25  10     0   1.000000  0.500000",
