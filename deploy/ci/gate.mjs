@@ -93,7 +93,8 @@ async function verdict(response) {
   // If there is only one error, the problem's detail already says it.
   const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
   const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
-  throw new GateError(`the server answers ${response.status}${said}`);
+  const advice = response.status === 401 ? "\n  Put a key that the server knows into ROCPR_API_KEY." : "";
+  throw new GateError(`the server answers ${response.status}${said}${advice}`);
 }
 
 /** Writes one check on a line, and below it why it is not met. */

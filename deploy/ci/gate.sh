@@ -125,6 +125,7 @@ case "$answer: $heading" in
     '409 text/markdown'*': ### Gate undecided'*) verdict=2 ;;
     *)
         case $answer in *json*) cat "$folder/verdict" >>"$folder/complaints" || : ;; esac
+        case $answer in 401*) printf 'Put a key that the server knows into ROCPR_API_KEY.\n' >>"$folder/complaints" ;; esac
         fail "no verdict from $server (status $answer)
 $(cat "$folder/complaints")"
         ;;

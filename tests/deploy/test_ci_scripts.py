@@ -150,6 +150,11 @@ def test_a_script_reads_the_files_that_the_command_reads(script: Any, place: Pat
             "holds characters that are not allowed in a key",
         ),
         (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": "wrong"}, "401"),
+        (
+            ("passing.json", "breast_cancer.csv"),
+            {"ROCPR_API_KEY": ""},
+            "Put a key that the server knows into ROCPR_API_KEY.",
+        ),
         (("passing.json", "breast_cancer.csv", "keep=all"), {}, "422"),
         (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": "nobody"}, "connect"),
     ],
