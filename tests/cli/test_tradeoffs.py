@@ -128,6 +128,15 @@ def test_a_wrong_option_is_reported_as_it_was_typed(options: dict[str, str], pla
     ), run.stderr
 
 
+def test_the_name_that_others_have_for_an_index_is_known() -> None:
+    told = "F1 is f_measure at lambda 0.5. Must be one of kulczynski, f_measure, "
+    assert told in rocpr(DATA / "breast_cancer.csv", "--indices", "F1").stderr
+    points = '[{"metric": "f1_score", "at": 0.5}]'
+    told = "F1 is f_measure at lambda 0.5. Must be one of precision_at_recall, "
+    assert told in run("curves", DATA / "breast_cancer.csv", "--operating-points", points).stderr
+    assert "F1" not in rocpr(DATA / "breast_cancer.csv", "--indices", "g1").stderr
+
+
 def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> None:
     """Even if a column has the name of an option, or the file carries its own options."""
     options = {"scores": "indices", "indices": "jaccard", "at_lambda": "[2]"}
