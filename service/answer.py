@@ -192,7 +192,7 @@ def _decoded(request: Request, operation: Operation, limits: Limits, effort: Eff
     try:
         body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
         if not len(body):
-            raise _without_body()
+            raise _without_body(media_type)
         media_type = media_type_of(body, media_type, request.content_encoding)
         decode = decoder_of(media_type, plain=effort is not None and effort.plain)
         return decode(body, parameters, operation.form, limits), shown
@@ -202,7 +202,9 @@ def _decoded(request: Request, operation: Operation, limits: Limits, effort: Eff
         raise mislabelled(body, media_type, request.content_encoding) or problem from None
 
 
-def _without_body() -> Problem:
+def _without_body(media_type: str) -> Problem:
+    if media_type in DECODERS and media_type != JSON:
+        return Problem("malformed_body", "The body is empty; send a table, with columns such as scores and labels.")
     example = '{"scores": [0.9, 0.2], "labels": [1, 0]}'
     return Problem("malformed_body", f"The body is empty; send scores and labels, such as {example}.")
 

@@ -31,6 +31,8 @@ class GateError extends Error {}
 /** Makes the address and the body of a request. */
 async function request(server, rulesPath, scoresPath, options) {
   if (rulesPath.endsWith(".toml")) throw new GateError(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
+  const first = TYPES[rulesPath.split(".").pop()];
+  if (first && first !== TYPES.json) throw new GateError(`RULES.json comes first, then SCORES; ${rulesPath} is a table`);
   const rules = (await readFile(rulesPath, "utf8")).trim(); // unparsed: JavaScript accepts 1e400 and duplicate keys
   const scores = await readFile(scoresPath);
   const suffix = scoresPath.split(".").pop();
@@ -91,7 +93,8 @@ async function verdict(response) {
   // If there is only one error, the problem's detail already says it.
   const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
   const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
-  throw new GateError(`the server answers ${response.status}${said}`);
+  const advice = response.status === 401 ? "\n  Put a key that the server knows into ROCPR_API_KEY." : "";
+  throw new GateError(`the server answers ${response.status}${said}${advice}`);
 }
 
 /** Writes one check on a line, and below it why it is not met. */

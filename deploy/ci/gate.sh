@@ -53,6 +53,7 @@ esac
 [ -r "$scores" ] || fail "cannot read $scores"
 case $rules in
     *.toml) fail "$rules: the rules are JSON here; rocpr gate reads TOML" ;;
+    *.csv | *.tsv | *.parquet | *.arrow | *.arrows | *.feather) fail "RULES.json comes first, then SCORES; $rules is a table" ;;
 esac
 case ${ROCPR_API_KEY:-} in
     *[!A-Za-z0-9._~+/=-]*) fail 'ROCPR_API_KEY holds characters that are not allowed in a key' ;;
@@ -124,6 +125,7 @@ case "$answer: $heading" in
     '409 text/markdown'*': ### Gate undecided'*) verdict=2 ;;
     *)
         case $answer in *json*) cat "$folder/verdict" >>"$folder/complaints" || : ;; esac
+        case $answer in 401*) printf 'Put a key that the server knows into ROCPR_API_KEY.\n' >>"$folder/complaints" ;; esac
         fail "no verdict from $server (status $answer)
 $(cat "$folder/complaints")"
         ;;

@@ -199,7 +199,7 @@ def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> I
     """Explain, below the problems of all files, how to read them; `of_files` are the errors within files."""
     rows = [each for each in of_files if each["pointer"].rpartition("/")[2].isdecimal() and not _is_option(each)]
     if any("counting from 0" not in error["detail"] for error in rows):
-        yield "  Rows are counted from 0."
+        yield "  Rows are counted from 0, starting below any header."
     if len(problem.get("errors", [])) >= MAX_ERRORS:
         yield f"  At most {MAX_ERRORS} errors are listed."
 

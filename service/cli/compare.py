@@ -96,6 +96,7 @@ def compare(
     if UNNAMED in sources and engine is not None:
         raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
     if UNNAMED in sources:
+        _refuse_one_column(sources[UNNAMED], given)
         ask, evaluations = _of_table(cast("InputFile", sources[UNNAMED]), given, chosen)
     else:
         ask, evaluations = _of_files(sources, given, chosen, most)
@@ -111,6 +112,15 @@ def compare(
 
 _Asked = tuple[Callable[[str], bytes], Callable[[], Evaluations]]
 """A function that answers in a media type (a problem is printed and ends the command), and one for the evaluations."""
+
+
+def _refuse_one_column(table: Source, given: Mapping[str, str]) -> None:
+    """Refuse a table with a single column to compare. Raises UsageError."""
+    names = names_or_json(given.get("scores", "[]"))
+    if table.is_table and isinstance(names, list) and len(names) == 1:
+        raise click.UsageError(
+            f"--scores {names[0]} is one classifier; name the columns of all, as in --scores old,new."
+        )
 
 
 def _of_table(table: InputFile, given: dict[str, str], options: dict[str, str]) -> _Asked:

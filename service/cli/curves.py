@@ -12,7 +12,7 @@ import click
 import orjson
 
 from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.file_argument import FileArgument, FileOrGlob
+from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
@@ -105,7 +105,7 @@ _ALSO = ("calibration", "statistics")
 """What a summary shows if `--include` names it."""
 
 
-@click.command()
+@click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @evaluation_options
 @engine_options

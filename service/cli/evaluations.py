@@ -20,6 +20,7 @@ from service.cli.command_error import fail
 from service.cli.file_argument import FileOrGlob, refuse_two_of_standard_input
 from service.cli.files import InputFile
 from service.cli.sources import Source
+from service.cli.unused_weights import warn_of_unused_weights
 from service.curves.comparison import MOST_EVALUATIONS
 from service.environment import leave_pandas_out
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
@@ -98,9 +99,11 @@ def read_evaluation(
     leave_pandas_out()
     try:
         decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
-        return _plain(decoded) if plain and file.is_table else decoded
+        found = _plain(decoded) if plain and file.is_table else decoded
     except Problem as problem:
         fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given, typed))
+    warn_of_unused_weights(file, given)
+    return found
 
 
 def request_of(evaluations: Iterable[EvaluationFile], options: dict[str, object]) -> Decoded:

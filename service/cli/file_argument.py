@@ -27,6 +27,21 @@ class FileArgument(click.Argument):
         return table, source
 
 
+class OneFile(click.Command):
+    """A command of one FILE, which says what to do with several."""
+
+    allow_extra_args = True  # only so that they are refused here
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run it. Raises UsageError."""
+        if ctx.args:
+            quotes = "put the pattern in quotes"
+            models = f"rocpr compare takes several models. To read several as one, add --engine duckdb, and {quotes}"
+            advice = quotes if ctx.params.get("engine") else models
+            raise click.UsageError(f"This command takes one FILE, and {ctx.args[0]} is another: {advice}.", ctx)
+        return super().invoke(ctx)
+
+
 class FileOrGlob(click.ParamType[Any]):
     """A file that is opened, or with --engine the names of files, as text."""
 

@@ -18,6 +18,13 @@ FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
 SUFFIXES = {**FORMATS, "tsv": CSV, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
 _TYPES_OF_FORMAT = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
+_SAVED_AS = {
+    **dict.fromkeys(
+        ("jsonl", "ndjson"), "rows of JSON are not read; save them as CSV or Parquet, or as columns of JSON"
+    ),
+    **dict.fromkeys(("xlsx", "xls", "ods"), "save it as CSV UTF-8 first"),
+}
+"""{suffix of files that are often tried: what to do}"""
 
 
 def name_of(stream: BinaryIO) -> str:
@@ -29,6 +36,15 @@ def name_of(stream: BinaryIO) -> str:
 def suffix_of(name: str) -> str:
     """Return the suffix of a name after its last dot, in lower case."""
     return PurePath(name).suffix.lower().removeprefix(".")
+
+
+def _not_read(name: str, suffix: str) -> str:
+    """Say what to do with a file of an unknown format."""
+    if suffix in _SAVED_AS:
+        return f"{name}: {_SAVED_AS[suffix]}."
+    if not suffix:
+        return f"Give the format of {name}: --format csv, json, arrow or parquet."
+    return f"{name} does not end in .{', .'.join(SUFFIXES)}; use --format csv or another."
 
 
 @dataclass(frozen=True)
@@ -55,7 +71,7 @@ class InputFile:
             )
             raise click.UsageError(f"{name} is compressed; {advice}")
         if suffix not in SUFFIXES:
-            raise click.UsageError(f"{name} does not end in .{', .'.join(SUFFIXES)}; use --format csv or another.")
+            raise click.UsageError(_not_read(name, suffix))
         return cls(name, SUFFIXES[suffix], stream, {"delimiter": "tab"} if suffix == "tsv" else {})
 
     @property

@@ -12,7 +12,7 @@ import orjson
 
 from service.cli.command_error import fail
 from service.cli.engine_options import EngineOptions, engine_options, refuse_tolerance
-from service.cli.file_argument import FileArgument, FileOrGlob
+from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
 from service.cli.layout import (
     MOST_ROWS,
     count_text,
@@ -38,7 +38,7 @@ _MOST_NAMES = 5
 """The most slices without areas that are named."""
 
 
-@click.command()
+@click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @sliced_options
 @engine_options

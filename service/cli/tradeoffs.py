@@ -11,7 +11,7 @@ import click
 import orjson
 
 from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.file_argument import FileArgument, FileOrGlob
+from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
 from service.cli.layout import (
     CellTexts,
     chosen_rows,
@@ -39,7 +39,7 @@ _OPTIMAL: CellTexts = {
 _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 
 
-@click.command()
+@click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @evaluation_options
 @engine_options
@@ -86,6 +86,8 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
     yield name
     yield ""
     yield from total_lines(document)
+    yield ""
+    yield "Lambda is the weight of recall: at 0 only precision counts, at 1 only recall."
     for index, tradeoff in document["tradeoffs"].items():
         yield ""
         yield from _index_lines(index, tradeoff)

@@ -92,7 +92,7 @@ function tell(error) {
 		const text = `${field === "scores" && models().length > 1 ? `${column}: ` : ""}${at ? `Row ${+at + 1}: ` : ""}${detail}`;
 		field && !$("columns").hidden ? write(`${field}-problem`, text) : rest.push(text);
 	}
-	write("problem", rest.join(" "));
+	write("problem", rest.join(" ").replace(/ \(curl .*?\)/, "").replace(/: send Content-.*/, ". This page takes .csv, .arrow and .parquet."));
 	if (error?.status === 401) $("locked").hidden = false;
 }
 

@@ -17,7 +17,10 @@ from service.wire.media_types import GENERAL
 from service.wire.problems import Problem
 
 _WHAT_TO_SEND = {
-    "multipart/form-data": " Send a file as the body itself, as curl --data-binary and data= of Python's requests do.",
+    "multipart/form-data": (
+        " Send a file as the body itself: with curl --data-binary, data= of Python's requests, "
+        "or body: file of JavaScript's fetch."
+    ),
     "text/tab-separated-values": " Send tabs as text/csv, with delimiter=tab in the query.",
     "application/gzip": " Name the type of the uncompressed data in Content-Type, and add Content-Encoding: gzip.",
     "application/zstd": " Name the type of the uncompressed data in Content-Type, and add Content-Encoding: zstd.",

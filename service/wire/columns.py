@@ -4,6 +4,7 @@ Each format's column type registers its readers here: lists, numbers lifted out 
 """
 
 import json
+import math
 import re
 from collections.abc import Collection, Hashable, Iterable
 from collections.abc import Set as AbstractSet
@@ -29,8 +30,11 @@ _FRACTION = re.compile(r"'?-?\d*[.,]\d*[1-9]\d*(?:[eE][+-]?\d+)?'?")
 _LISTED = 5
 """The most labels that a sentence lists."""
 
-_NO_LABEL = ("", "#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
+NO_VALUE = ("", "#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 """Texts that tables have in place of a missing value; pandas reads all of them as one."""
+
+LEAVE_OUT = "Leave out rows without one."
+"""What to do about a missing number or label of a table. The sender decides that, so no row is left out here."""
 
 
 class Labels(NamedTuple):
@@ -189,6 +193,13 @@ def _(column: SharedColumn, positive_label: object) -> Labels:
     return column.labels(positive_label)
 
 
+def not_finite(value: float, row: int) -> ColumnError:
+    """Make the error of a number that is NaN or infinite."""
+    if math.isnan(value):
+        return ColumnError("not_finite", f"This is NaN; it must be a number. {LEAVE_OUT}", row)
+    return ColumnError("not_finite", "This is not a finite number within the range of a double.", row)
+
+
 def inexact_integer(row: int) -> ColumnError:
     """Make the error for an integer that would be rounded."""
     return ColumnError("not_exact", "This integer has no exact double, and rocpr does not round it.", row)
@@ -209,8 +220,8 @@ def doubtful(distinct: Any) -> list[int]:  # noqa: ANN401  # as above
     if isinstance(distinct, np.ndarray):  # of numbers
         return []
     if isinstance(distinct, list):
-        return [place for place, label in enumerate(distinct) if isinstance(label, str) and label in _NO_LABEL]
-    return [place for text in _NO_LABEL if (place := distinct.index(text).as_py()) >= 0]
+        return [place for place, label in enumerate(distinct) if isinstance(label, str) and label in NO_VALUE]
+    return [place for text in NO_VALUE if (place := distinct.index(text).as_py()) >= 0]
 
 
 def _plain(label: Any) -> object:  # noqa: ANN401  # as above

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
@@ -164,6 +166,23 @@ class TestProblems:
         page.set_input_files("#file", {"name": "none.csv", "mimeType": "", "buffer": b""})
         until(lambda: text_of(page, "#problem") == "none.csv is empty.", "the problem")
 
+    def test_advice_about_a_format_is_for_the_page_and_not_for_a_client(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        for name, content, found in (
+            ("rows.csv.gz", gzip.compress(b"y,score\n1,1\n0,0\n"), "gzip"),
+            ("rows.json", b'[{"y": 1, "score": 0.9}]', "JSON"),
+        ):
+            page.set_input_files("#file", {"name": name, "mimeType": "", "buffer": content})
+            told = f"This looks like {found}. This page takes .csv, .arrow and .parquet."
+            until(lambda told=told: text_of(page, "#problem") == told, "the problem")
+        said.clear()
+
+    def test_a_table_without_rows_gets_no_advice_about_curl(self, visit: Visit, said: list[str]) -> None:
+        page = ready(visit("/"))
+        page.set_input_files("#file", {"name": "bare.csv", "mimeType": "", "buffer": b"y,score\n"})
+        until(lambda: text_of(page, "#problem") == "The table has a header and no rows.", "the problem")
+        said.clear()
+
     def test_rows_without_names_are_reported(self, visit: Visit) -> None:
         page = visit("/")
         page.set_input_files("#file", {"name": "bare.csv", "mimeType": "", "buffer": b"1,0.9\n0,0.3\n1,0.4\n0,0.1\n"})
@@ -172,7 +191,10 @@ class TestProblems:
     def test_a_score_that_is_not_a_number_is_reported(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,score\n1,0.5\n0,NaN\n1,0.2\n"})
-        until(lambda: "Row 2: This is not a finite" in text_of(page, "#scores-problem"), "the problem")
+        until(
+            lambda: "Row 2: This is NaN; it must be a number. Leave out" in text_of(page, "#scores-problem"),
+            "the problem",
+        )
         said.clear()
 
     def test_an_upload_can_be_cancelled(self, visit: Visit, said: list[str]) -> None:

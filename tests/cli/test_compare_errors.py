@@ -18,7 +18,7 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     assert lines[0] == f"Error: {path}: This cannot be used."
     assert re.fullmatch(r"  column labels, row 2: .* \(not_a_label\)", lines[1])
     assert re.fullmatch(r"  column prob, row 1: .* \(not_a_number\)", lines[2])
-    assert lines[3:] == [*lines[:3], "  Rows are counted from 0."]
+    assert lines[3:] == [*lines[:3], "  Rows are counted from 0, starting below any header."]
 
 
 def test_errors_of_the_service_name_the_file(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_errors_of_the_service_name_the_file(tmp_path: Path) -> None:
     assert f"Error: {tmp_path / 'one.json'}: This cannot be used.\n  /scores/1: " in run.stderr
     assert f"Error: {path}: This cannot be used.\n  column load, row 1: " in run.stderr
     assert "(negative)\n" in run.stderr
-    assert run.stderr.count("Rows are counted from 0.") == 1
+    assert run.stderr.count("Rows are counted from 0, starting below any header.") == 1
     run = rocpr(ALL, *written(tmp_path, one=FIRST))
     assert re.fullmatch(rf"Error: {tmp_path / 'one.json'}: [\w ]+\.\n  \S.* \(totals_differ\)\n", run.stderr)
     run = rocpr(ALL, *written(tmp_path, one=[1, 2]))

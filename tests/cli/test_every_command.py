@@ -93,7 +93,7 @@ def test_a_wrong_value_is_pointed_to(command: str) -> None:
     assert re.search(r"\n  column scores, row 1: .*\(not_a_number\)\n", done.stderr)
     assert "\n  column labels, row 2: " in done.stderr
     assert done.stderr.count("--positive-label") == 1
-    assert done.stderr.endswith("\n  Rows are counted from 0.\n")
+    assert done.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -148,7 +148,7 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
     [
         *((words(command, "nothing.csv"), "No such file") for command in COMMANDS),
         *((words(command, "."), "directory") for command in COMMANDS),
-        *((fed(command), "--format csv or another") for command in COMMANDS),
+        *((fed(command), "Give the format of standard input: --format csv,") for command in COMMANDS),
         *(([command], "Missing argument") for command in COMMANDS),
         *(([*fed(command), "--format", "xml"], "not one of") for command in COMMANDS),
         (["curves", "-", "--format", "json", "--lower-is-positive"], "--lower-is-positive is for tables"),
@@ -167,6 +167,12 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
         (["compare", COMPARED[0], COMPARED[0]], "More than one file has the name 'all'; name them, as in old="),
         (["compare", "a=-", "b=-", "--format", "csv"], "Standard input can be read only once"),
         (["compare", *COMPARED, "--include", "auc"], "No such option"),
+        (["compare", "-", "--format", "csv", "--scores", "a"], "--scores a is one classifier; name the columns of all"),
+        *(
+            ([command, str(ALL), str(TEN)], f"one FILE, and {TEN} is another: rocpr compare takes")
+            for command in [*ONE_FILE, "slices"]
+        ),
+        (["curves", str(ALL), str(TEN), "--engine", "duckdb"], f"{TEN} is another: put the pattern in quotes."),
     ],
 )
 def test_usage_errors(arguments: list[str], message: str) -> None:

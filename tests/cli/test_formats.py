@@ -63,7 +63,10 @@ def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
         rocpr("compare", f"a={path}", f"b={path}", "--scores", "p", "--labels", "y", "--positive-label", "yes"),
     ):
         assert run.exit_code == 2
-        assert "column p, row 1: This is null; it must be a number. (not_a_number)" in run.stderr
+        assert (
+            "column p, row 1: This is null; it must be a number. Leave out rows without one. (not_a_number)"
+            in run.stderr
+        )
     assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 
@@ -218,7 +221,7 @@ def test_more_than_two_labels_are_reported_by_every_command(tmp_path: Path) -> N
         ("scores,labels\n1,0.9\n0,0.8\n1,0.7\n", "'0.9', '0.8' and '0.7' look like scores; if they are labels, name"),
         ("0.9,1\n0.8,0\n", "is: '0.9', '1'; a table begins with the names of its columns."),
         ("scores,labels\n", "The table has a header and no rows. (no_rows)"),
-        ("", "The file is empty; send scores and labels"),
+        ("", "The file is empty; send a table, with columns such as scores and labels."),
     ],
 )
 def test_mistakes_in_a_file_are_explained_without_words_of_http(tmp_path: Path, content: str, told: str) -> None:
@@ -228,6 +231,23 @@ def test_mistakes_in_a_file_are_explained_without_words_of_http(tmp_path: Path, 
     assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr
     assert not re.search(r"curl|[Bb]ody|parameter|Content-Type", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("rows.jsonl", "rows.jsonl: rows of JSON are not read; save them as CSV or Parquet, or as columns of JSON."),
+        ("rows.xlsx", "rows.xlsx: save it as CSV UTF-8 first."),
+        ("rows.txt", "rows.txt does not end in .json, .csv, .arrow, .parquet, .tsv, .arrows, .feather; use --format"),
+        ("rows", "rows: --format csv, json, arrow or parquet."),
+    ],
+)
+def test_a_file_whose_name_does_not_show_a_format_that_is_read(tmp_path: Path, name: str, told: str) -> None:
+    done = rocpr(
+        "curves", written(tmp_path, pa.table({"scores": [1, 0], "labels": [1, 0]}), "csv").rename(tmp_path / name)
+    )
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert told in done.stderr
 
 
 TABS = "p, new\tis spam\ta\n0.9\tyes\tx\n0.8\tno\tx\n0.7\tyes\tx\n0.7\tyes\tx\n0.4\tno\tx\n0.2\tno\tx\n"

@@ -54,6 +54,8 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  negatives         2000",
         "  prevalence  0.00990099",
         "",
+        "Lambda is the weight of recall: at 0 only precision counts, at 1 only recall.",
+        "",
         "Best f_measure for each lambda: 2 intervals, area 0.695066",
         "  lambda_from  lambda_to  threshold  tp    fp  precision    recall",
         "     0.000000   0.990099       0.25  10     0   1.000000  0.500000",
@@ -126,6 +128,15 @@ def test_a_wrong_option_is_reported_as_it_was_typed(options: dict[str, str], pla
     ), run.stderr
 
 
+def test_the_name_that_others_have_for_an_index_is_known() -> None:
+    told = "F1 is f_measure at lambda 0.5. Must be one of kulczynski, f_measure, "
+    assert told in rocpr(DATA / "breast_cancer.csv", "--indices", "F1").stderr
+    points = '[{"metric": "f1_score", "at": 0.5}]'
+    told = "F1 is f_measure at lambda 0.5. Must be one of precision_at_recall, "
+    assert told in run("curves", DATA / "breast_cancer.csv", "--operating-points", points).stderr
+    assert "F1" not in rocpr(DATA / "breast_cancer.csv", "--indices", "g1").stderr
+
+
 def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> None:
     """Even if a column has the name of an option, or the file carries its own options."""
     options = {"scores": "indices", "indices": "jaccard", "at_lambda": "[2]"}
@@ -135,7 +146,7 @@ def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> N
     assert [line.split(":")[0] for line in lines] == [
         "  --at-lambda/0",
         "  column indices, row 1",
-        "  Rows are counted from 0.",
+        "  Rows are counted from 0, starting below any header.",
     ]
     path = tmp_path / "request.json"
     path.write_text('{"scores": [2, 1], "labels": [0, 1], "indices": ["f1"]}')

@@ -129,6 +129,11 @@ def test_a_script_reads_the_files_that_the_command_reads(script: Any, place: Pat
         (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": "127.0.0.1:9"}, "http://... or https://..."),
         (("nothing.json", "breast_cancer.csv"), {}, "nothing.json"),
         (("passing.json", "nothing.csv"), {}, "nothing.csv"),
+        (
+            ("breast_cancer.csv", "passing.json"),
+            {},
+            "RULES.json comes first, then SCORES; breast_cancer.csv is a table",
+        ),
         (("passing.json", "gate.txt"), {}, "gate.txt does not end in .csv"),
         (("passing.json", "breast_cancer.csv", "scores"), {}, "scores is not NAME=VALUE"),
         (("passing.json", "breast_cancer.csv", "=p"), {}, "=p is not NAME=VALUE"),
@@ -145,6 +150,11 @@ def test_a_script_reads_the_files_that_the_command_reads(script: Any, place: Pat
             "holds characters that are not allowed in a key",
         ),
         (("passing.json", "breast_cancer.csv"), {"ROCPR_API_KEY": "wrong"}, "401"),
+        (
+            ("passing.json", "breast_cancer.csv"),
+            {"ROCPR_API_KEY": ""},
+            "Put a key that the server knows into ROCPR_API_KEY.",
+        ),
         (("passing.json", "breast_cancer.csv", "keep=all"), {}, "422"),
         (("passing.json", "breast_cancer.csv"), {"ROCPR_SERVER": "nobody"}, "connect"),
     ],

@@ -158,6 +158,14 @@ def test_a_nearly_right_field_gets_suggestions() -> None:
     assert found["/counts/th"] == "Unknown field; did you mean threshold?"
 
 
+def test_a_list_of_fields_begins_with_what_a_request_is_made_of() -> None:
+    """Not with the options of its pictures."""
+    for operation, first in (("comparisons", "evaluations"), ("slices", "scores"), ("classes", "scores")):
+        detail = told(operation, SAMPLES.get(operation, {}) | {"zzz": 1})["/zzz"]
+        assert detail.startswith(f"Unknown field; the known names are {first}, "), detail
+        assert detail.endswith((" theme, charts.", " theme, charts, mark."))
+
+
 WRONG_TOGETHER: dict[str, dict[str, Any]] = {
     "curves": {"keep": 1, "lower_is_positive": "x", "weights": "y", "beta": 1},
     "tradeoffs": {"min_recall": 2, "indices": ["x"], "lambda_range": [1], "lambda_density": {"a": 0}, "beta": 1},

@@ -140,7 +140,13 @@ WRONG: list[Row] = [
         )
     ),
     *(
-        ("gates", GATES | {"rules": rules}, "/rules", "missing", f"Give a list of rules; {ABSENT}")
+        (
+            "gates",
+            GATES | {"rules": rules},
+            "/rules",
+            "missing",
+            'Give a list of rules, such as [{"metric": "roc", "min": 0.9}]; ' + ABSENT,
+        )
         for rules in (None, [])
     ),
     *(

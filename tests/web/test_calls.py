@@ -54,9 +54,12 @@ CALLS = {
         "text/csv", CSV_BODY.replace(b"\n", b""), 422, "--data-binary"
     ),
     "curl -F file=@scores.csv, requests.post(url, files=...)": Call(
-        "multipart/form-data; boundary=x", b"--x\r\n\r\n--x--\r\n", 415, "as the body itself"
+        "multipart/form-data; boundary=x", b"--x\r\n\r\n--x--\r\n", 415, "or body: file of JavaScript's fetch"
     ),
     "curl -X POST": Call(None, b"", 400, "The body is empty; send scores and labels"),
+    "curl -H 'Content-Type: text/csv' --data-binary @nothing.csv": Call(
+        "text/csv", b"", 400, "The body is empty; send a table, with columns such as scores and labels."
+    ),
     "http POST url @scores.csv": Call("text/csv", CSV_BODY, query="include=auc"),
     "http POST url < scores.csv": Call(
         "application/json", CSV_BODY, 400, ("looks like CSV: send Content-Type: text/csv")
@@ -148,6 +151,13 @@ OTHERS = {
     "cut off": Call("application/json", b'{"labels": [1, 0]', 400, "It ends too early, after 17 characters."),
     "predict_proba(X).tolist()": Call(
         "application/json", b'{"scores": [[0.1, 0.9], [0.8, 0.2]], "labels": [1, 0]}', 422, "predict_proba(X)[:, 1]"
+    ),
+    "fetch(url, {method, body: {scores, labels}})": Call(
+        "text/plain", b"[object Object]", 415, "JSON.stringify(object)"
+    ),
+    "the same with a Content-Type": Call("application/json", b"[object Object]", 400, "send JSON.stringify(object)"),
+    "JSON.stringify() of a Float64Array": Call(
+        "application/json", b'{"scores": {"0": 0.9, "1": 0.2}, "labels": [1, 0]}', 422, "Array.from(array)"
     ),
     "NaN": Call("application/json", b'{"scores": [NaN]}', 400, "leave out its row"),
     "JSON that is said to be CSV": Call("text/csv", JSON_BODY, 400, "This looks like JSON: send Content-Type"),

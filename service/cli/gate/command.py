@@ -21,6 +21,7 @@ from service.cli.gate.question import Question
 from service.cli.gate.rules_file import Rules
 from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
+from service.cli.layout import terminal_safe
 from service.cli.options import evaluation_options, given_texts
 from service.cli.plots import NEW_FILE, new_file, plot_option
 from service.cli.sources import Source, refuse_without_table, source_of
@@ -114,6 +115,9 @@ def gate(
     given = given_texts(options)
     refuse_without_table(given, [source, *more])
     asked = None if server is None else ServerAddress.of(server, api_key_env)
+    if baseline == files[-1]:
+        advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
+        click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
         _print(_first_rules(source, given, asked, as_json=as_json))
         return
@@ -131,6 +135,8 @@ def gate(
 
 def _refuse_other_order(rules: str, scores: str) -> None:
     """Refuse scores and rules in the wrong order. Raises UsageError."""
+    if suffix_of(rules) == "json" and suffix_of(scores) != "toml":
+        raise click.UsageError(f"{rules}: the rules are TOML here; gate.sh and gate.mjs take RULES.json.")
     for name, wrong in ((rules, suffix_of(rules) in SUFFIXES), (scores, suffix_of(scores) == "toml")):
         if wrong:
             raise click.UsageError(f"RULES.toml comes first, then SCORES; {name} ends in .{suffix_of(name)}.")

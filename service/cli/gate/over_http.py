@@ -18,7 +18,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
 from tqdm import tqdm  # type: ignore[import-untyped]  # has no types
-from urllib3.exceptions import MaxRetryError
+from urllib3.exceptions import MaxRetryError, SSLError
 from urllib3.util.retry import Retry
 
 from service.cli.command_error import fail
@@ -83,7 +83,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
             ) as response:
                 return _reply(server, response, _content(server, response))
     except (requests.RequestException, OSError) as error:
-        fail([f"Error: {server.url} does not answer: {_cause(error)}."])
+        fail([f"Error: {server.url} does not answer: {_cause(error)}.", *_advice_on_tls(error)])
 
 
 class _KeyHeader(AuthBase):
@@ -120,11 +120,12 @@ class _Patience(Retry):
         return super().new(end=self.end, **options)
 
     def increment(self, *arguments: Any, **options: Any) -> Self:  # noqa: ANN401  # those of Retry
-        """Count a try; the next one must begin before the end."""
+        """Count a try; the next one must begin before the end. Nothing that TLS refuses gets better by trying again."""
         left = super().increment(*arguments, **options)
         response = options.get("response")
         wait = response and self.get_retry_after(response)
-        if time.monotonic() + (wait or left.get_backoff_time()) >= self.end:
+        in_vain = isinstance(options.get("error"), SSLError)
+        if in_vain or time.monotonic() + (wait or left.get_backoff_time()) >= self.end:
             pool, url = options["_pool"], arguments[1]
             raise MaxRetryError(pool, url, options.get("error"))
         return left
@@ -194,6 +195,14 @@ def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
         yield f"  {_ADDRESS}; an older rocpr has no gates."
     elif status in _AGAIN:
         yield f"  rocpr retried for up to {ASK_AGAIN_SECONDS} seconds."
+
+
+def _advice_on_tls(error: BaseException) -> Iterator[str]:
+    if isinstance(error, requests.exceptions.SSLError):
+        if "certificate" in str(error):
+            yield "  To trust another certificate authority, name its file in the variable REQUESTS_CA_BUNDLE."
+        else:
+            yield "  If the server has no TLS, its address begins with http://."
 
 
 def _cause(error: BaseException) -> str:

@@ -27,6 +27,7 @@ from service.cli.files import InputFile
 from service.cli.gate.rules_file import GATE_OPTIONS, Rules
 from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.cli.sources import Source
+from service.cli.unused_weights import warn_of_unused_weights
 from service.operations import OPERATIONS
 from service.request import Request
 from service.wire.columns import items
@@ -82,6 +83,8 @@ class Question:
             body = self.scores.content
             reply = post_gate(server, self.scores.media_type_of(body), parameters, body)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
+            if not reply.is_problem:
+                warn_of_unused_weights(self.scores, self.scores.taken(self._texts))
         else:
             # Not orjson, which refuses integers beyond 64 bits: the service should report them.
             body = json.dumps(self._document(plain=True), default=items).encode()

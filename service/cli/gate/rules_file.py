@@ -29,6 +29,8 @@ COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
 GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS})
 """Keys of the gate itself."""
 
+_EXAMPLE = '[[rules]], metric = "roc", min = 0.8'
+
 _TABLE_LINE = re.compile(r"\s*(\[\[?)\s*([\w.-]+)\s*\]\]?\s*(?:#.*)?$")
 _KEY_LINE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
 
@@ -59,7 +61,13 @@ class Rules:
         except UnicodeDecodeError as error:
             fail([f"Error: {name}: This is not UTF-8: byte {error.start} is invalid."])
         except tomllib.TOMLDecodeError as error:
-            fail([f"Error: {name}: This is not valid TOML.", f"  {error}"])
+            fail(
+                [
+                    f"Error: {name}: This is not valid TOML.",
+                    f"  {error}",
+                    f"  A rule has three lines, such as {_EXAMPLE}.",
+                ]
+            )
         except RecursionError:
             fail([f"Error: {name}: This is nested too deeply."])
         rules = cls(name, _lines_by_pointer(text), document)
@@ -101,8 +109,7 @@ def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
     yield from _unknown(document.get("intervals", {}), INTERVALS_KEYS, "/intervals")
     rules = document.get("rules", [])
     if not rules:
-        example = '[[rules]], metric = "roc", min = 0.8'
-        yield FileFault("/rules", f"There are no rules. Write one on three lines, such as {example}.")
+        yield FileFault("/rules", f"There are no rules. Write one on three lines, such as {_EXAMPLE}.")
     elif not isinstance(rules, list):
         yield FileFault("/rules", "Rules are written [[rules]], with two brackets, each above its own keys.")
     else:

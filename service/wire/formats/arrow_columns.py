@@ -14,12 +14,14 @@ from pyarrow import types
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import (
+    LEAVE_OUT,
     ColumnError,
     Labels,
     chosen_labels,
     inexact_integer,
     label_misfit,
     labels,
+    not_finite,
     numbers,
     tally,
 )
@@ -143,7 +145,7 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     if cells.null_count:
         missing = pc.is_null(cells).to_numpy()
         if not nullable:
-            raise ColumnError("not_a_number", "This is null; it must be a number.", int(missing.argmax()))
+            raise ColumnError("not_a_number", f"This is null; it must be a number. {LEAVE_OUT}", int(missing.argmax()))
         if types.is_null(kind):
             return np.full(len(cells), np.nan)
         cells = pc.fill_null(cells, "0" if types.is_decimal(kind) else 0)
@@ -160,8 +162,8 @@ def _(column: ArrayColumn, *, nullable: bool) -> FloatArray:
 
 def _numbers_of(given: np.ndarray) -> FloatArray:
     if given.dtype.kind == "f" and not (finite := np.isfinite(given)).all():
-        detail = "This is not a finite number within the range of a double."
-        raise ColumnError("not_finite", detail, int(finite.argmin()))
+        row = int(finite.argmin())
+        raise not_finite(float(given[row]), row)
     values = given.astype(np.float64, copy=False)
     if given.dtype.kind in "iu":
         _refuse_inexact(given, values)
@@ -176,7 +178,7 @@ def _(column: ArrowColumn, positive_label: object) -> Labels:
         raise ColumnError("not_a_label", detail)
     if cells.null_count:
         row = pc.index(pc.is_null(cells), True).as_py()
-        raise ColumnError("not_a_label", "This is null; it must be a label.", row)
+        raise ColumnError("not_a_label", f"This is null; it must be a label. {LEAVE_OUT}", row)
     if is_text(cells.type):
         return labels_of_texts(cells, positive_label)
     return _labels_of(numbers(column, nullable=False) if types.is_decimal(cells.type) else _flat(cells), positive_label)

@@ -79,5 +79,8 @@ def _(column: dict) -> Contents:  # type: ignore[type-arg]  # noqa: ARG001
 
 
 def _by_row() -> ColumnError:
-    detail = f"This is an object of rows, as pandas' to_json and to_dict write; it must be a list: {_CALL}."
+    detail = (
+        f"This is an object of rows, as pandas' to_json and to_dict write; it must be a list: {_CALL}; "
+        "of a typed array in JavaScript, Array.from(array)."
+    )
     return ColumnError("not_a_column", detail)

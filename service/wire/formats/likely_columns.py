@@ -48,8 +48,10 @@ _USUAL = {
         "outcome",
         "class",
         "response",
+        "y_test",
         "y",
     ),
+    "weights": ("weight", "weights", "sample_weight", "sample_weights", "w"),
 }
 """{column: other names for it, the likeliest first}"""
 

@@ -49,6 +49,7 @@ _KNOWN_SIGNATURES = (
     Signature(_UTF_16, b"\xfe\xff", advice=_TO_UTF_8),
     Signature(_UTF_16, b"{\0", advice=_TO_UTF_8),
     Signature(_UTF_16, b"\0{", advice=_TO_UTF_8),
+    Signature("what JavaScript writes for an object", b"[object ", advice="send JSON.stringify(object)"),
 )
 
 _JSON = Signature("JSON", media_type=JSON)

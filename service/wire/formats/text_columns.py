@@ -13,6 +13,8 @@ from pyarrow import types
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.wire.columns import (
+    LEAVE_OUT,
+    NO_VALUE,
     ColumnError,
     Labels,
     chosen_labels,
@@ -21,6 +23,7 @@ from service.wire.columns import (
     inexact_integer,
     label_misfit,
     labels,
+    not_finite,
     numbers,
     shown,
     tally,
@@ -63,7 +66,7 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
     values: FloatArray = array.to_numpy()
     wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
     if wrong.size:
-        raise ColumnError("not_finite", "This is not a finite number within the range of a double.", int(wrong[0]))
+        raise not_finite(float(values[wrong[0]]), int(wrong[0]))
     large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
     for row, cell in zip(large, points.take(pa.array(large)).to_pylist(), strict=True):
         text = cell.strip(_SPACES)
@@ -83,7 +86,7 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
     row = pc.index(good, False).as_py()
     text = cells[row].as_py()
     if not text:
-        return ColumnError("not_a_number", "This is blank; it must be a number.", row)
+        return ColumnError("not_a_number", f"This is blank; it must be a number. {LEAVE_OUT}", row)
     if decimal == "." and _WITH_THOUSANDS.fullmatch(text):
         # With a decimal comma, 1,000 would be read as 1.
         other = ", or set decimal=comma if this is a decimal comma" if _WITH_COMMA.fullmatch(text) else ""
@@ -92,6 +95,8 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
         return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: set decimal=comma.", row)
     if text.endswith("%"):
         return ColumnError("not_a_number", f"{shown(text)} is not a decimal number: leave out the percent sign.", row)
+    if text in NO_VALUE:
+        return ColumnError("not_a_number", f"{shown(text)} is not a decimal number. {LEAVE_OUT}", row)
     mark = " with decimal=comma" if decimal == "," and "." in text else ""
     return ColumnError("not_a_number", f"{shown(text)} is not a decimal number{mark}.", row)
 
@@ -101,7 +106,7 @@ def _(column: TextColumn, positive_label: object) -> Labels:
     """Cells of CSV; an empty one has no value, unless it is the positive label."""
     row = pc.index(column.cells, "").as_py()
     if row >= 0 and positive_label != "":
-        raise ColumnError("not_a_label", "This is blank; it must be a label.", row)
+        raise ColumnError("not_a_label", f"This is blank; it must be a label. {LEAVE_OUT}", row)
     return labels_of_texts(column.cells, positive_label, column.decimal)
 
 
@@ -146,7 +151,9 @@ def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     codes = places[codes]
     if entries.dictionary.null_count:
         null = pc.index(entries.dictionary.is_null(), True).as_py()
-        raise ColumnError("not_a_label", "This is null; it must be a label.", int((codes == null).argmax()))
+        raise ColumnError(
+            "not_a_label", f"This is null; it must be a label. {LEAVE_OUT}", int((codes == null).argmax())
+        )
     return codes, entries.dictionary.cast(pa.string())
 
 

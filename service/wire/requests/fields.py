@@ -215,9 +215,15 @@ def such_as(example: str) -> str:
     return f", such as {example}" if example else ""
 
 
-def not_one_of(choices: tuple[str, ...], row: int | None = None) -> Fault:
+def not_one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> Fault:
     """Make the fault of a name that is not among the choices."""
-    return Fault("not_one_of", f"Must be {'one of ' if len(choices) > 1 else ''}{', '.join(choices)}.", row)
+    is_f1 = isinstance(value, str) and value.lower() in _F1 and "f_measure" in choices
+    told = "F1 is f_measure at lambda 0.5. " if is_f1 else ""
+    return Fault("not_one_of", f"{told}Must be {'one of ' if len(choices) > 1 else ''}{', '.join(choices)}.", row)
+
+
+_F1 = {"f1", "f1_score", "f1-score", "f_score"}
+"""What other libraries call the F-measure that weighs recall and precision alike."""
 
 
 class Choice(fields.Field[str]):
@@ -229,7 +235,7 @@ class Choice(fields.Field[str]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
         if not isinstance(value, str) or value not in self.choices:
-            raise ValidationError([not_one_of(self.choices)])
+            raise ValidationError([not_one_of(self.choices, value)])
         return value
 
 
@@ -249,7 +255,7 @@ class ChoiceSet(fields.Field[frozenset[str]]):
         names: set[str] = set()
         for row, name in enumerate(items):
             if not isinstance(name, str) or name not in self.choices:
-                raise ValidationError([not_one_of(self.choices, row)])
+                raise ValidationError([not_one_of(self.choices, name, row)])
             names.add(name)
         return frozenset(names)
 

@@ -224,7 +224,8 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
         """Build the request, if its fields are compatible."""
         evaluation, baseline = self.evaluation(data), data.get("baseline")
         if "rules" not in data:
-            raise invalid("missing", "Give a list of rules; null and [] count as absent.", "rules")
+            example = f"[{RuleSchema.example}]"
+            raise invalid("missing", f"Give a list of rules, such as {example}; null and [] count as absent.", "rules")
         if baseline is None:
             for row, rule in enumerate(data["rules"]):
                 if rule.max_drop is not None:

@@ -16,10 +16,11 @@ _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 class ObjectSchema(Schema):
     """An object that takes only its own fields, and treats null and [] as absent.
 
-    `example` is shown if something other than an object was sent.
+    `example` is shown if something other than an object was sent; `told_last` are fields at the end of a list of all.
     """
 
     example: ClassVar[str] = ""
+    told_last: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
         super().__init__(partial=True, **options)  # no field is required: absent ones need no visit
@@ -37,7 +38,7 @@ class ObjectSchema(Schema):
         """Suggest names for unknown fields."""
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
             if faults == [_UNKNOWN_FIELD]:
-                advice = meant(str(name), [*self.fields])
+                advice = meant(str(name), sorted(self.fields, key=self.told_last.__contains__))
                 faults[:] = [Fault("unknown_field", f"Unknown field; {advice}")]
 
     @pre_load

@@ -41,6 +41,7 @@ class _PictureSchema(ObjectSchema):
 class DrawnSchema(_PictureSchema):
     """The options of any drawn picture."""
 
+    told_last = frozenset({"title", "side", "theme", "charts", "mark"})
     side = Whole(minimum=NARROWEST, maximum=WIDEST)
     theme = Choice(THEMES)
 

@@ -1,5 +1,6 @@
 """A loopback server that gives the answers of a test, and remembers the requests."""
 
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,8 +48,8 @@ class ScriptedServer:
 
 
 @contextmanager
-def scripted(*script: Scripted) -> Iterator[ScriptedServer]:
-    """Serve a script on a free port."""
+def scripted(*script: Scripted, tls: ssl.SSLContext | None = None) -> Iterator[ScriptedServer]:
+    """Serve a script on a free port, with TLS if there is a context for it."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -69,7 +70,11 @@ def scripted(*script: Scripted) -> Iterator[ScriptedServer]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state = ScriptedServer(f"http://127.0.0.1:{server.server_port}", list(script))
+    url = f"http://127.0.0.1:{server.server_port}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        url = f"https://localhost:{server.server_port}"
+    state = ScriptedServer(url, list(script))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

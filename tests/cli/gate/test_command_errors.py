@@ -60,7 +60,7 @@ def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
         assert dict(re.findall(r"^Error: (.*?): .*\n  ([\w/, ]+): ", run.stderr, re.MULTILINE)) == {
             str(path): pointer for path, pointer in told.items()
         }
-        assert run.stderr.endswith("\n  Rows are counted from 0.\n")
+        assert run.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n")
         assert run.stderr.count("counted") == 1
     run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
     assert (run.exit_code, run.stdout) == (2, "")
@@ -124,7 +124,7 @@ def test_the_labels_found_are_reported(tmp_path: Path) -> None:
         run = rocpr(*words)
         assert (run.exit_code, run.stdout) == (2, "")
         assert run.stderr.startswith(f"Error: {table}: This cannot be used.\n")
-        assert run.stderr.endswith(f"{told}  Rows are counted from 0.\n")
+        assert run.stderr.endswith(f"{told}  Rows are counted from 0, starting below any header.\n")
     document = {"scores": [0.9, 0.4], "labels": ["yes", "\x1b[1m"]}
     assert (
         told.replace("--positive-label", "positive_label")
@@ -163,19 +163,27 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         ([FILE, ALL, "--server", "host"], "--server takes an address"),
         (["new.csv", "rules.toml"], "RULES.toml comes first, then SCORES; new.csv ends in .csv."),
         (["new.ARROWS", "old.parquet"], "RULES.toml comes first, then SCORES; new.ARROWS ends in .arrows."),
-        (["rules.json", "new.csv"], "RULES.toml comes first, then SCORES; rules.json ends in .json."),
+        (["rules.json", "new.csv"], "rules.json: the rules are TOML here; gate.sh and gate.mjs take RULES.json."),
+        (["new.json", "rules.toml"], "RULES.toml comes first, then SCORES; new.json ends in .json."),
         (["rules", "rules.toml"], "RULES.toml comes first, then SCORES; rules.toml ends in .toml."),
         (["--init"], "--init takes SCORES alone; 0 files given."),
         (["--init", ALL, ALL], "2 files given."),
         (["--init", ALL, "--baseline", ALL], "--init cannot be combined with"),
         ([FILE, ALL, "--rules", "x"], "No such option"),
-        ([DATA / "README.md", ALL], "This is not valid TOML"),
+        ([DATA / "README.md", ALL], 'A rule has three lines, such as [[rules]], metric = "roc", min = 0.8.\n'),
     ],
 )
 def test_usage_errors(arguments: list[object], message: str) -> None:
     run = rocpr(*arguments)
     assert (run.exit_code, run.stdout) == (2, "")
     assert message in run.stderr
+
+
+def test_one_file_as_both_is_warned_of(tmp_path: Path) -> None:
+    """With --scores new, someone may expect that the baseline is the column `scores` of the same file."""
+    run = rocpr(written(tmp_path, PASSING), ALL, "--baseline", ALL)
+    told = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
+    assert (run.exit_code, run.stderr) == (0, f"Warning: {ALL} is both SCORES and the baseline. {told}\n")
 
 
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 import io
 import json
+import shutil
 import socket
 import ssl
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -171,11 +173,30 @@ def test_a_server_that_keeps_silent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_plain_connection_to_a_tls_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("time.sleep", lambda _: None)
+    """Trying again would take two minutes, in silence."""
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
     with scripted(Scripted()) as server:
         message = complaint(server.url.replace("http", "https"))
     assert "SSL" in message or "TLS" in message
+    assert message.endswith("\n  If the server has no TLS, its address begins with http://.")
+    assert waits == []
     assert ssl.OPENSSL_VERSION
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_vouches_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate]
+    subprocess.run([*made, *names], check=True, capture_output=True, timeout=60)
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(certificate, key)
+    with scripted(Scripted(), tls=tls) as server:
+        told = complaint(server)
+        assert told.endswith("authority, name its file in the variable REQUESTS_CA_BUNDLE.")
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+        assert not ask(server).is_problem
 
 
 @pytest.mark.parametrize(

@@ -160,9 +160,16 @@ def test_refuses_what_is_not_a_decimal_number(cell):
         numbers(column("1", " 2", cell), nullable=False)
     assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
     if cell.isspace() or not cell:
-        assert caught.value.detail == "This is blank; it must be a number."
+        assert caught.value.detail == "This is blank; it must be a number. Leave out rows without one."
     elif cell.isascii():
         assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
+
+
+@pytest.mark.parametrize("cell", ["NA", "N/A", "null", "None", " NULL "])
+def test_a_cell_that_says_there_is_no_number_is_refused_with_advice(cell):
+    with pytest.raises(ColumnError) as caught:
+        numbers(column("1", cell), nullable=False)
+    assert caught.value.detail == f"{cell.strip()!r} is not a decimal number. Leave out rows without one."
 
 
 def test_the_beginning_of_a_long_cell_is_repeated():
@@ -176,6 +183,7 @@ def test_refuses_what_is_not_finite(cell):
         numbers(column("1", cell), nullable=False)
     assert caught.value.row == 1
     assert caught.value.code in {"not_finite", "not_a_number"}
+    assert caught.value.detail.endswith(" Leave out rows without one.") == (cell.lower() == "nan")
 
 
 def test_refuses_an_integer_that_no_double_holds():

@@ -29,12 +29,12 @@ SCORES = """
     score y_score y_scores y_prob y_proba y_pred_proba probability probabilities prob probs proba predicted_probability
     prediction predictions predicted pred y_pred y_hat yhat decision_function logit confidence p
 """
-LABELS = "label y_true target targets truth ground_truth true_label actual observed outcome class response y"
+LABELS = "label y_true target targets truth ground_truth true_label actual observed outcome class response y_test y"
 
 
 def test_the_words_of_other_libraries_and_papers_are_known() -> None:
-    for key, words in (("scores", SCORES), ("labels", LABELS)):
-        assert [word for word in words.split() if likely([word], BOTH) != {key: word}] == []
+    for key, words in (("scores", SCORES), ("labels", LABELS), ("weights", "weight sample_weight sample_weights w")):
+        assert [word for word in words.split() if likely([word], [*BOTH, "weights"]) != {key: word}] == []
 
 
 def test_long_names_are_not_suggested() -> None:
