@@ -4,203 +4,144 @@ Knows the environment and the installed package; nothing of HTTP, of bytes on th
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-
-import environ
 
 
 class SettingsError(ValueError):
     """An environment variable has a value that the service cannot run with; the message names the variable."""
 
 
-def _whole_number(variable: str, low: int, high: int) -> Callable[[object], int]:
-    """Make a converter from a variable's text to a whole number in low..high."""
+def variable_of(name: str) -> str:
+    """The environment variable of a setting."""
+    return f"ROCPR_{name.upper()}"
 
-    def convert(value: object) -> int:
-        text = str(value).strip()
+
+def _number(default: int, low: int, high: int, meaning: str) -> int:
+    """Declare a setting that is a whole number in low..high."""
+
+    def read(variable: str, text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(high)) else -1
         if not low <= number <= high:
-            message = f"{variable} must be a whole number from {low} to {high}, not {text[:40]!r}"
-            raise SettingsError(message)
+            raise SettingsError(f"{variable} must be a whole number from {low} to {high}, not {text[:40]!r}")
         return number
 
-    return convert
+    setting: int = field(default=default, metadata={"read": read, "meaning": meaning})
+    return setting
 
 
-def _setting(variable: str, default: int, low: int, high: int, meaning: str) -> int:
-    """Declare one whole-number setting under the full name of its variable."""
-    number: int = environ.var(
-        default=default, converter=_whole_number(variable, low, high), name=variable, help=meaning
-    )
-    return number
+def _text(meaning: str) -> str:
+    """Declare a setting that is a text, by default empty."""
+    setting: str = field(default="", metadata={"read": lambda _, text: text, "meaning": meaning})
+    return setting
 
 
-def _text(variable: str, default: str, meaning: str) -> str:
-    """Declare one setting that is a text, stripped of white space."""
-    text: str = environ.var(default=default, converter=_stripped, name=variable, help=meaning)
-    return text
+def _choice(default: str, choices: tuple[str, ...], meaning: str) -> str:
+    """Declare a setting that is one of a few words."""
+
+    def read(variable: str, text: str) -> str:
+        if text.lower() not in choices:
+            raise SettingsError(f"{variable} must be one of {', '.join(choices)}, not {text.lower()[:40]!r}")
+        return text.lower()
+
+    setting: str = field(default=default, metadata={"read": read, "meaning": meaning})
+    return setting
 
 
-def _stripped(value: object) -> str:
-    return str(value).strip()
-
-
-def _choice(variable: str, choices: tuple[str, ...], default: str, meaning: str) -> str:
-    """Declare one setting that is one of a few words."""
-
-    def convert(value: object) -> str:
-        text = str(value).strip().lower()
-        if text not in choices:
-            message = f"{variable} must be one of {', '.join(choices)}, not {text[:40]!r}"
-            raise SettingsError(message)
-        return text
-
-    word: str = environ.var(default=default, converter=convert, name=variable, help=meaning)
-    return word
-
-
-@environ.config(prefix="ROCPR", frozen=True)
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """The operator's choices; every field is one variable, read once at start."""
+    """The operator's choices; every field is one variable, ROCPR_ and its name in capitals, read once at start."""
 
-    max_body_bytes: int = _setting(
-        "ROCPR_MAX_BODY_BYTES", 64 * 1024**2, 1, 2**40, "Largest request body, in bytes; a larger one gets 413."
+    max_body_bytes: int = _number(64 * 1024**2, 1, 2**40, "Largest request body, in bytes; a larger one gets 413.")
+    max_decompressed_bytes: int = _number(
+        256 * 1024**2, 1, 2**40, "Largest body after decompression, in bytes; a larger one gets 413."
     )
-    max_decompressed_bytes: int = _setting(
-        "ROCPR_MAX_DECOMPRESSED_BYTES",
-        256 * 1024**2,
-        1,
-        2**40,
-        "Largest body after decompression, in bytes; a larger one gets 413.",
+    max_rows: int = _number(
+        5_000_000, 1, 2**40, "Maximum number of rows in a sample or a table of counts; more get 413."
     )
-    max_rows: int = _setting(
-        "ROCPR_MAX_ROWS", 5_000_000, 1, 2**40, "Maximum number of rows in a sample or a table of counts; more get 413."
-    )
-    max_interpolated_rows: int = _setting(
-        "ROCPR_MAX_INTERPOLATED_ROWS",
+    max_interpolated_rows: int = _number(
         100_000,
         2_000,  # what the default interpolation may need
         2**40,
         "Maximum number of rows in one interpolated curve; more get 422.",
     )
-    slots: int = _setting(
-        "ROCPR_SLOTS", 2, 1, 256, "How many big requests all workers together evaluate at once; others wait."
-    )
-    big_body_bytes: int = _setting(
-        "ROCPR_BIG_BODY_BYTES",
+    slots: int = _number(2, 1, 256, "How many big requests all workers together evaluate at once; others wait.")
+    big_body_bytes: int = _number(
         256 * 1024,
         0,
         2**40,
         "A request is big if its body is longer than this, in bytes, or decompresses to four times as much.",
     )
-    big_work: int = _setting(
-        "ROCPR_BIG_WORK",
+    big_work: int = _number(
         20_000,
         1,
         2**40,
         "A request is also big if it is more work than this, in rows: one row is 0.5 µs of processor time or "
         "40 bytes of answer.",
     )
-    big_seconds: int = _setting(
-        "ROCPR_BIG_SECONDS",
-        30,
-        1,
-        86_400,
-        "How long the work on a big request may take, in seconds; after that it gets 503.",
+    big_seconds: int = _number(
+        30, 1, 86_400, "How long the work on a big request may take, in seconds; after that it gets 503."
     )
-    big_memory_bytes: int = _setting(
-        "ROCPR_BIG_MEMORY_BYTES",
+    big_memory_bytes: int = _number(
         2 * 1024**3,
         256 * 1024**2,
         2**50,
         "Memory limit of a process that evaluates big requests, in bytes; a request that needs more gets 413.",
     )
-    min_body_rate: int = _setting(
-        "ROCPR_MIN_BODY_RATE",
+    min_body_rate: int = _number(
         32 * 1024,
         1,
         2**40,
         "Lowest average speed of a body, in bytes per second, after the first ten seconds; a slower one gets 408.",
     )
-    retry_after_seconds: int = _setting(
-        "ROCPR_RETRY_AFTER_SECONDS", 2, 1, 86_400, "Retry-After of 429 and 503 answers, in seconds."
-    )
-    drain_seconds: int = _setting(
-        "ROCPR_DRAIN_SECONDS",
+    retry_after_seconds: int = _number(2, 1, 86_400, "Retry-After of 429 and 503 answers, in seconds.")
+    drain_seconds: int = _number(
         0,
         0,
         3_600,
         "How long a stopping server still accepts requests, in seconds, while /health/ready already answers 503.",
     )
-    key_concurrency: int = _setting(
-        "ROCPR_KEY_CONCURRENCY",
-        8,
-        1,
-        4_096,
-        "How many requests one API key may have in progress at once; more get 429.",
+    key_concurrency: int = _number(
+        8, 1, 4_096, "How many requests one API key may have in progress at once; more get 429."
     )
-    api_keys_file: str = _text(
-        "ROCPR_API_KEYS_FILE", "", "A file of API keys (rocpr key new); if set, requests need one of them."
-    )
-    datasets_file: str = _text(
-        "ROCPR_DATASETS_FILE", "", "A file of named datasets (TOML) that requests may use; it needs API keys."
-    )
+    api_keys_file: str = _text("A file of API keys (rocpr key new); if set, requests need one of them.")
+    datasets_file: str = _text("A file of named datasets (TOML) that requests may use; it needs API keys.")
     trusted_proxies: str = _text(
-        "ROCPR_TRUSTED_PROXIES",
-        "",
-        "Proxies whose X-Forwarded-For is trusted: addresses, networks or the word unix, separated by commas.",
+        "Proxies whose X-Forwarded-For is trusted: addresses, networks or the word unix, separated by commas."
     )
-    cors_origins: str = _text(
-        "ROCPR_CORS_ORIGINS", "", "Origins whose pages may read answers in a browser, separated by commas."
-    )
+    cors_origins: str = _text("Origins whose pages may read answers in a browser, separated by commas.")
     log_level: str = _choice(
-        "ROCPR_LOG_LEVEL",
-        ("debug", "info", "warning"),
         "info",
+        ("debug", "info", "warning"),
         "debug logs every request, info all except /health and /metrics, warning only failures of the server.",
     )
     compiled: str = _choice(
-        "ROCPR_COMPILED",
-        ("auto", "off"),
         "auto",
+        ("auto", "off"),
         "auto uses the loops in C if they were compiled with the package; off never does. The numbers are the same.",
     )
     spool_dir: str = _text(
-        "ROCPR_SPOOL_DIR",
-        "",
-        "Directory for the bodies of big requests and for answers; by default the system's temporary one.",
+        "Directory for the bodies of big requests and for answers; by default the system's temporary one."
     )
     runtime_dir: str = _text(
-        "ROCPR_RUNTIME_DIR",
-        "",
-        "Directory for what the server's processes share; the server creates it and sets this itself.",
+        "Directory for what the server's processes share; the server creates it and sets this itself."
     )
-    commit: str = _text("ROCPR_COMMIT", "", "The commit that /version shows if neither pip nor git knows it.")
-    workers: int = _setting(
-        "ROCPR_WORKERS",
-        2,
-        1,
-        1024,
-        "Number of processes that serve requests; an evaluation uses one processor at a time.",
+    commit: str = _text("The commit that /version shows if neither pip nor git knows it.")
+    workers: int = _number(
+        2, 1, 1024, "Number of processes that serve requests; an evaluation uses one processor at a time."
     )
-    connections: int = _setting(
-        "ROCPR_CONNECTIONS",
+    connections: int = _number(
         10_000,
         16,
         1_000_000,
         "How many connections one process keeps open; beyond that it closes the longest idle ones.",
     )
-    queue_seconds: int = _setting(
-        "ROCPR_QUEUE_SECONDS",
-        45,
-        1,
-        86_400,
-        "How long a request waits for its turn, in seconds; after that it gets 503.",
+    queue_seconds: int = _number(
+        45, 1, 86_400, "How long a request waits for its turn, in seconds; after that it gets 503."
     )
-    spool_bytes: int = _setting(
-        "ROCPR_SPOOL_BYTES",
+    spool_bytes: int = _number(
         2 * 1024**3,
         1024**2,
         2**50,
@@ -214,7 +155,9 @@ def read_settings(variables: Mapping[str, str] | None = None) -> Settings:
     Raises SettingsError, with the variable's name, if a value is invalid.
     """
     given = os.environ if variables is None else variables
-    return environ.to_config(Settings, environ={name: text for name, text in given.items() if text.strip()})
+    texts = {each: given.get(variable_of(each.name), "").strip() for each in fields(Settings)}
+    read = {each.name: each.metadata["read"](variable_of(each.name), text) for each, text in texts.items() if text}
+    return Settings(**read)
 
 
 _ALIKE = 0.85
@@ -226,7 +169,7 @@ def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[st
 
     Other variables may belong to something else, such as the clients of a CI job.
     """
-    known = [f"ROCPR_{name.upper()}" for name in Settings.__annotations__]
+    known = [variable_of(each.name) for each in fields(Settings)]
     for name in sorted(os.environ if variables is None else variables):
         near = get_close_matches(name, known, 1, _ALIKE) if name.startswith("ROCPR_") and name not in known else []
         if near:

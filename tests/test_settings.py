@@ -1,9 +1,9 @@
 """Settings are read from ROCPR_* variables, checked, and named in every error."""
 
 import re
+from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
-import attrs
 import pytest
 
 from service import settings
@@ -17,20 +17,20 @@ from service.settings import (
 )
 from service.wire.limits import Limits
 
-NUMBERS = [field.name for field in attrs.fields(Settings) if isinstance(field.default, int)]
+NUMBERS = [field.name for field in fields(Settings) if isinstance(field.default, int)]
 TEXTS = ["api_keys_file", "datasets_file", "trusted_proxies", "cors_origins", "spool_dir", "runtime_dir", "commit"]
 
 
 def test_a_variable_that_looks_like_a_setting_is_reported() -> None:
     others = {"ROCPR_SERVER", "ROCPR_API_KEY", "ROCPR_JUNIT", "ROCPR_PORT", "ROCPR_RUNTIME_OWNER", "SLOTS", "PATH"}
-    settings = {f"ROCPR_{field.name.upper()}" for field in attrs.fields(Settings)}
+    settings = {f"ROCPR_{field.name.upper()}" for field in fields(Settings)}
     typos = {"ROCPR_SLOTZ": "ROCPR_SLOTS", "ROCPR_API_KEY_FILE": "ROCPR_API_KEYS_FILE"}
     told = list(mistyped_settings(dict.fromkeys(others | settings | set(typos), "1")))
     assert told == [f"{name} is not a setting; it is ignored. Did you mean {typos[name]}?" for name in sorted(typos)]
 
 
 def test_each_kind_of_setting_is_tested() -> None:
-    assert {*NUMBERS, *TEXTS, "log_level", "compiled"} == {field.name for field in attrs.fields(Settings)}
+    assert {*NUMBERS, *TEXTS, "log_level", "compiled"} == {field.name for field in fields(Settings)}
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -81,7 +81,7 @@ def test_the_spool_directory_has_to_be_one(tmp_path) -> None:
 
 @pytest.mark.parametrize("text", ["", "  "])
 def test_an_empty_variable_counts_as_unset(text: str) -> None:
-    assert read_settings({f"ROCPR_{field.name.upper()}": text for field in attrs.fields(Settings)}) == read_settings({})
+    assert read_settings({f"ROCPR_{field.name.upper()}": text for field in fields(Settings)}) == read_settings({})
 
 
 def test_each_setting_is_used(root: Path) -> None:
@@ -89,7 +89,7 @@ def test_each_setting_is_used(root: Path) -> None:
     code = "".join(
         path.read_text("utf-8") for folder in ("service", "deploy") for path in (root / folder).rglob("*.py")
     )
-    names = {field.name for field in attrs.fields(Settings)}
+    names = {field.name for field in fields(Settings)}
     assert names - {*re.findall(r"\b_?settings\.(\w+)", code), *Limits.__slots__} == set()
 
 
@@ -99,7 +99,7 @@ def test_the_limits_of_requests_are_settings() -> None:
 
 
 def test_settings_are_frozen() -> None:
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+    with pytest.raises(FrozenInstanceError):
         read_settings({}).workers = 3
 
 

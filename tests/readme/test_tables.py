@@ -8,7 +8,6 @@ from dataclasses import fields
 from math import sqrt
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
@@ -19,7 +18,7 @@ from service.curves.evaluation import KEEPS
 from service.curves.indices import INDICES, Rows
 from service.environment import server_environment
 from service.operations import OPERATIONS
-from service.settings import Settings
+from service.settings import Settings, variable_of
 from service.web.guide import FILES
 from service.web.page import PAGE_FILES
 from service.wire.answers.encoders import ENCODERS
@@ -50,9 +49,8 @@ def names_in(cells: list[str]) -> set[str]:
 
 
 def test_settings() -> None:
-    entries = [field.metadata["environ_config"] for field in attrs.fields(Settings)]
-    shown = table(OPERATORS, "Settings")
-    assert shown == [[f"`{entry.name}`", str(entry.default), entry.help] for entry in entries]
+    rows = [[f"`{variable_of(each.name)}`", str(each.default), each.metadata["meaning"]] for each in fields(Settings)]
+    assert table(OPERATORS, "Settings") == rows
 
 
 def test_what_the_server_sets() -> None:
