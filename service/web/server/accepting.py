@@ -101,8 +101,9 @@ class Listeners:
 
     def _accept(self, listener: socket.socket) -> None:
         """Accept one connection; if another process has fewer, give it a moment to be first."""
+        count = self.count()  # first: it publishes this process's own, which may be the fewest
         fewest = self._board.fewest_connections()
-        if self.count() > fewest + fewest // EVEN_ENOUGH:
+        if count > fewest + fewest // EVEN_ENOUGH:
             self._pause(listener, STAND_BACK_SECONDS, self._accept_after_all)
         else:
             self._accept_now(listener)

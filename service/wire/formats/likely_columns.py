@@ -53,7 +53,7 @@ _USUAL = {
     ),
     "weights": ("weight", "weights", "sample_weight", "sample_weights", "w"),
 }
-"""{column: other names for it, the likeliest first}"""
+"""{column: other names for it, the likeliest first, after its own name in other letters}"""
 
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 
@@ -64,7 +64,7 @@ def likely(names: list[str], missing: list[str]) -> dict[str, str]:
         _BETWEEN_WORDS.sub("_", name.lower()).strip("_"): name for name in names if len(name) <= _LONGEST_CONSIDERED
     }
     found = {
-        key: next((spelled[usual] for usual in _USUAL[key] if usual in spelled), None)
+        key: next((spelled[usual] for usual in (key, *_USUAL[key]) if usual in spelled), None)
         for key in missing
         if key in _USUAL
     }

@@ -173,6 +173,21 @@ def test_whoever_has_more_stands_back(listen: Listen, tmp_path: Path, monkeypatc
     assert set(paused) == {accepting.STAND_BACK_SECONDS}
 
 
+def test_a_process_does_not_stand_back_for_its_own_earlier_count(
+    listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is what the board has until the process counts again; clients of a server of one process would wait."""
+    listening = listen(board=Board(tmp_path))
+    paused: list[float] = []
+    monkeypatch.setattr(listening.listeners, "_pause", lambda _, seconds, __: paused.append(seconds))
+    monkeypatch.setattr(listening.listeners, "_accept_now", lambda _: None)
+    for _ in range(3):
+        listening.served.server.connections.add(object())  # type: ignore[arg-type]  # only counted
+        listening.listeners._accept(listening.listener)
+    listening.served.server.connections.clear()
+    assert paused == []
+
+
 def test_whoever_has_many_stands_back_for_a_sixteenth_more(
     listen: Listen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

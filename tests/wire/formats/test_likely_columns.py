@@ -25,6 +25,11 @@ def test_separators_and_capitals_in_names_do_not_matter(marks: str) -> None:
         assert likely([name], BOTH) == {"scores": name}
 
 
+@pytest.mark.parametrize("names", [["SCORES", "LABELS"], ["Scores", " labels"], ["\ufeffscores", "Labels "]])
+def test_the_names_themselves_may_have_capitals_or_blanks(names: list[str]) -> None:
+    assert likely(["SCORE", "y", *names], BOTH) == dict(zip(BOTH, names, strict=True))
+
+
 SCORES = """
     score y_score y_scores y_prob y_proba y_pred_proba probability probabilities prob probs proba predicted_probability
     prediction predictions predicted pred y_pred y_hat yhat decision_function logit confidence p
