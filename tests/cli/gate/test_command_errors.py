@@ -178,6 +178,17 @@ def test_usage_errors(arguments: list[object], message: str) -> None:
     assert message in run.stderr
 
 
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+@pytest.mark.parametrize("name", ["rules.toml", "new.csv", "new.PARQUET"])
+def test_a_report_whose_name_was_left_out_removes_no_input(tmp_path: Path, option: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("kept")
+    run = rocpr(option, path, ALL)
+    assert run.exit_code == 2
+    assert f"{name} is named like rules or scores" in run.stderr
+    assert path.read_text() == "kept"
+
+
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     path = written(tmp_path, sample(ALL), "scores.json")
     run = rocpr(written(tmp_path, PASSING), path, "--labels", "y")
