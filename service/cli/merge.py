@@ -3,7 +3,9 @@
 Knows files; the groups are merged by service/curves.
 """
 
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
@@ -33,8 +35,31 @@ from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.groups_schemas import GroupsSchema
 
 
+def _output_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    try:
+        _refuse_output(context, path)
+        return new_file(context, parameter, path)
+    except click.UsageError:
+        context.close()  # closes the files
+        raise
+
+
+def _refuse_output(context: click.Context, path: Path | None) -> None:
+    """Refuse one of the files to merge, or a file of another format, before an old file is removed."""
+    if path is not None and path.suffix.lower() not in _WRITERS:
+        raise click.UsageError(f"--output must end in {', '.join(_WRITERS)}; {path} does not.")
+    if path is not None and any(_is_same(file, path) for file in context.params.get("files", ())):
+        raise click.BadParameter(f"{path} is one of the files to merge; write another one.")
+
+
+def _is_same(file: BinaryIO, path: Path) -> bool:
+    with suppress(OSError):  # there is no such path, or the file is not one of the system
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False
+
+
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.File("rb"))
+@click.argument("files", nargs=-1, required=True, type=click.File("rb"), is_eager=True)
 @click.option("--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]")
 @click.option(
     "--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]"
@@ -43,7 +68,7 @@ from service.wire.requests.groups_schemas import GroupsSchema
     "-o",
     "--output",
     type=NEW_FILE,
-    callback=new_file,
+    callback=_output_file,
     help="File to write, .csv, .arrow or .parquet.  [default: CSV to standard output]",
 )
 def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | None, output: Path | None) -> None:
@@ -55,8 +80,6 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     tradeoffs, compare and gate.
     """
     suffix = ".csv" if output is None else output.suffix.lower()
-    if suffix not in _WRITERS:
-        raise click.UsageError(f"--output must end in {', '.join(_WRITERS)}; {output} does not.")
     given = {} if closed is None else {"closed": closed}
     parts = [_read(InputFile.of(file, format_name), given) for file in files]
     if len({part.positives_squared is None for part in parts}) > 1:

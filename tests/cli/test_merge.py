@@ -97,6 +97,26 @@ def test_a_sum_beyond_all_doubles_is_refused(write) -> None:
     assert (result.exit_code, result.stderr) == (2, "Error: the sum of a group is too large for a double.\n")
 
 
+def test_a_file_to_merge_is_not_written_over(write, tmp_path: Path) -> None:
+    """It used to be removed, before it was read. A link is the same file."""
+    part = write("a.csv", EXACT)
+    (tmp_path / "link.csv").symlink_to(part)
+    for output in (part, str(tmp_path / "link.csv")):
+        for arguments in ((part, "-o", output), ("-o", output, part)):
+            found = run("merge", *arguments)
+            assert found.exit_code == 2
+            assert f"{output} is one of the files to merge; write another one." in found.stderr.replace("\n", " ")
+    assert Path(part).read_text() == EXACT
+    assert (tmp_path / "link.csv").is_symlink()
+
+
+def test_an_old_file_of_another_format_is_kept(write) -> None:
+    notes = write("notes.txt", "notes")
+    found = run("merge", write("a.csv", EXACT), "-o", notes)
+    assert "--output must end in .csv, .arrow, .parquet" in found.stderr
+    assert Path(notes).read_text() == "notes"
+
+
 def test_an_output_of_another_format_is_refused(write, tmp_path: Path) -> None:
     result = run("merge", write("a.csv", EXACT), "-o", str(tmp_path / "x.txt"))
     assert (result.exit_code, "--output must end in .csv" in result.stderr) == (2, True)

@@ -47,6 +47,13 @@ class GateCommand(click.Command):
         sys.exit(EXIT_STATUSES["undecided"])
 
 
+def _report_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse the name of rules or scores: without its value, the option takes the next one, and would remove it."""
+    if path is not None and suffix_of(path.name) in {*SUFFIXES, "toml"}:
+        raise click.BadParameter(f"{path.name} is named like rules or scores, and an old file would be removed.")
+    return new_file(context, parameter, path)
+
+
 @click.command(cls=GateCommand)
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
 @evaluation_options
@@ -54,9 +61,9 @@ class GateCommand(click.Command):
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
-@click.option("--junit", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a JUnit report.")
+@click.option("--junit", type=NEW_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a JUnit report.")
 @click.option(
-    "--markdown", type=NEW_FILE, callback=new_file, metavar="F", is_eager=True, help="Write a report in Markdown."
+    "--markdown", type=NEW_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a report in Markdown."
 )
 @plot_option
 @click.option(

@@ -71,9 +71,13 @@ def is_text(kind: pa.DataType) -> bool:
 def is_readable(kind: pa.DataType) -> bool:
     """Whether numbers or labels may have this type, or the type of a column of nulls."""
     value = _value_type(kind)
-    return is_text(kind) or any(
-        of_type(value)
-        for of_type in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
+    return (
+        isinstance(kind, pa.Bool8Type)
+        or is_text(kind)
+        or any(
+            of_type(value)
+            for of_type in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
+        )
     )
 
 
@@ -101,7 +105,9 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
 
 
 def written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Decode a validated dictionary, unless it is of text, which stays encoded."""
+    """Decode validated booleans of a byte each, and a dictionary, unless it is of text, which stays encoded."""
+    if isinstance(cells.type, pa.Bool8Type):
+        return pa.chunked_array([pc.not_equal(chunk.storage, 0) for chunk in cells.chunks], pa.bool_())
     if not types.is_dictionary(cells.type) or is_text(cells.type):
         return cells
     return pa.chunked_array([chunk.dictionary_decode() for chunk in cells.chunks], cells.type.value_type)

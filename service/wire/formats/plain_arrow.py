@@ -52,6 +52,9 @@ _MESSAGE_START = struct.Struct("<4si")
 _IS_SCHEMA, _IS_BATCH = 1, 3
 _INT, _FLOATING_POINT, _BOOL = 2, 3, 6
 
+_EXTENSION = b"ARROW:extension:name"
+"""Marks a type as another one's storage, such as booleans of a byte each as int8."""
+
 _TWO_NUMBERS = np.dtype([("first", "<i8"), ("second", "<i8")])
 """A node: length and number of nulls. A buffer: offset and length."""
 
@@ -144,6 +147,8 @@ def _header(metadata: bytes, kind: int) -> tuple[Flat, int]:
 @lru_cache(_REMEMBERED_SCHEMAS)
 def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[np.dtype[Any], ...]]:
     """The names and types of the columns, by a schema's message. Raises KeyError for other types."""
+    if _EXTENSION in metadata:
+        raise NotPlain
     schema, length = _header(metadata, _IS_SCHEMA)
     if length or schema.number(ENDIANNESS, INT16) or schema.length(FIELDS) > _MOST_PLAIN_COLUMNS:
         raise NotPlain

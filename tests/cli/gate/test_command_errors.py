@@ -186,6 +186,17 @@ def test_one_file_as_both_is_warned_of(tmp_path: Path) -> None:
     assert (run.exit_code, run.stderr) == (0, f"Warning: {ALL} is both SCORES and the baseline. {told}\n")
 
 
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+@pytest.mark.parametrize("name", ["rules.toml", "new.csv", "new.PARQUET"])
+def test_a_report_whose_name_was_left_out_removes_no_input(tmp_path: Path, option: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("kept")
+    run = rocpr(option, path, ALL)
+    assert run.exit_code == 2
+    assert f"{name} is named like rules or scores" in run.stderr
+    assert path.read_text() == "kept"
+
+
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     path = written(tmp_path, sample(ALL), "scores.json")
     run = rocpr(written(tmp_path, PASSING), path, "--labels", "y")

@@ -50,6 +50,14 @@ def test_a_lack_of_memory_is_not_the_fault_of_the_body(table, monkeypatch):
         table(BODY if table is ArrowTable else sink.getvalue(), LIMITS).read(["x"])
 
 
+def test_booleans_of_a_byte_each_are_booleans():
+    """Whatever their bytes are; nulls stay nulls."""
+    cells = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([9, 1, 0, 2, None, -1], pa.int8())).slice(1)
+    for body in (arrow_body(pa.table({"x": cells})), arrow_body(chunked(pa.table({"x": cells}), 2))):
+        assert read(body, "x")["x"].to_pylist() == [True, False, True, None, True]
+        assert read(body, "x")["x"].type == pa.bool_()
+
+
 def test_columns_are_read_by_name_and_other_types_not_at_all():
     table = ArrowTable(BODY, LIMITS)
     assert table.header == ["x", "y", "z"]

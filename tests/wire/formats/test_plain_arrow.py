@@ -121,6 +121,9 @@ OTHERS = {
     "the format before 0.15": arrow_body(TABLE, use_legacy_format=True),
     "metadata of a message": schema_message("x") + batch_message(pairs=1, size=1),
     "a buffer that is not aligned": schema_message("x") + batch_message(buffers=[(0, 0), (1, 2)]),
+    "a type that another one stores": arrow_body(
+        pa.table({"x": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))})
+    ),
     "more after its end": arrow_body(TABLE) + b"\0",
     "nothing": b"",
     "JSON": b'{"scores": [1]}',
