@@ -27,8 +27,8 @@ Rule = Mapping[str, Any]
 
 PARTIAL = "partial"
 LONGEST_TRAPEZOID = 10**7
-SLACK = Fraction(1, 2**51)
-"""The tolerance for a drop, because two values (sums more than once) and then their difference are rounded."""
+SLACK = Fraction(1, 2**52)
+"""The tolerance for a drop, because two values and then their difference are rounded."""
 
 
 @dataclass(frozen=True)

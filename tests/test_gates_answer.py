@@ -147,7 +147,7 @@ class TestForm:
         assert checked(OLD | {"baseline": NEW}, DROP | {"prove": "drop"})[0]["status"] == "passed"
 
     def test_a_drop_of_average_precisions_by_hand(self):
-        """From 16/25 to 31/50 it is 0.02, but both areas are rounded, away from each other."""
+        """From 16/25 to 31/50 it is 0.02: each area is the nearest double."""
         before = {"tp": [12], "fp": [3], "positives": 20, "negatives": 30}
         after = {"tp": [1, 8, 10], "fp": [4, 4, 5], "positives": 10, "negatives": 5}
         rules = [{"metric": "average_precision", "max_drop": bound} for bound in (0.02, 0.02 - 1e-15)]

@@ -109,8 +109,8 @@ class ConfusionTable:
 
     @property
     def has_exact_total(self) -> bool:
-        """Whether every count is an integer and P + N is at most 2^53."""
-        return self.positives + self.negatives <= LARGEST_EXACT_INTEGER and self.whole
+        """Whether every count is an integer and P + N is below 2^53; a sum of 2^53 may have been rounded to it."""
+        return self.positives + self.negatives < LARGEST_EXACT_INTEGER and self.whole
 
     @cached_property
     def sums(self) -> Sums | None:

@@ -19,12 +19,14 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     FloatArray,
+    FloatPair,
     IntArray,
     blocks,
     exactly,
     pair_product,
     pair_quotient,
     positive_parts,
+    two_product,
     two_sum,
 )
 
@@ -119,11 +121,15 @@ class PositiveSteps:
 
     def average(self) -> list[float]:
         """Σ Δtp times the precision after each step, in parts, for whole counts whose total is exact in a double."""
-        return positive_parts(self.averages())
+        leading, rest = self.averages()
+        return [*positive_parts(leading), float(rest.sum())]
 
-    def averages(self) -> FloatArray:
-        """Δtp times the precision after each step, (n,)."""
-        return self.growth * self.precision_after
+    def averages(self) -> FloatPair:
+        """Δtp times the precision after each step, (n,), in pairs; for the same counts."""
+        product, error = two_product(self.precision_after, self.called_after)
+        average, rest = two_product(self.growth, self.precision_after)
+        rest += self.growth * (((self.tp_after - product) - error) / self.called_after)
+        return average, rest
 
     def fractional_average(self, up: float) -> list[float]:
         """The same for other counts, times `up`: differences and sums are kept exactly."""

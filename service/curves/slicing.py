@@ -240,7 +240,7 @@ class _StepSums:
         for of_steps, steps in steps_by_slice(tp, fp, numbers):
             add_by_slice(self._beside, of_steps, steps.growth * (steps.fp + steps.fp_after))
             self._integral.add(of_steps, steps.integrals())
-            self._average.add(of_steps, steps.averages())
+            self._average.add(of_steps, *steps.averages())
 
     @property
     def doubtful(self) -> BoolArray:

@@ -13,7 +13,6 @@ import numpy as np
 from service.curves.area_columns import SHARED_AREAS, AreaColumns, Undefined
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
-    LARGEST_EXACT_INTEGER,
     BoolArray,
     FloatArray,
     IntArray,
@@ -126,7 +125,7 @@ class _WeightedStepSums:
         self._integral, self._average = (PartSums(self._positives, tp.size, count) for _ in range(2))
         self._beside = np.zeros(count)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # in slices that are evaluated alone
-            self._add_steps(tp, fp, numbers, _have_exact_totals(tp, fp, numbers, positives + negatives))
+            self._add_steps(tp, fp, numbers)
             self._add_trapezoids(tp, fp, numbers)
 
     @property
@@ -147,15 +146,12 @@ class _WeightedStepSums:
         """Average precision."""
         return self._average.over(self._positives)
 
-    def _add_steps(self, tp: FloatArray, fp: FloatArray, numbers: IntArray, exact: BoolArray) -> None:
+    def _add_steps(self, tp: FloatArray, fp: FloatArray, numbers: IntArray) -> None:
         for of_steps, steps in steps_by_slice(tp, fp, numbers):
             add_by_slice(self._beside, of_steps, (steps.fp_after > 0).astype(np.float64))
             self._integral.add(of_steps, steps.integrals())
             precision = pair_quotient(exactly(steps.tp_after), two_sum(steps.tp_after, steps.fp_after))
-            high, low = pair_product(two_sum(steps.tp_after, -steps.tp), precision)
-            # The terms of whole counts are rounded, as in a single call.
-            rounded = exact.take(of_steps)
-            self._average.add(of_steps, np.where(rounded, steps.averages(), high), np.where(rounded, 0.0, low))
+            self._average.add(of_steps, *pair_product(two_sum(steps.tp_after, -steps.tp), precision))
 
     def _add_trapezoids(self, tp: FloatArray, fp: FloatArray, numbers: IntArray) -> None:
         for block in blocks(tp.size, overlap=1):
@@ -166,14 +162,6 @@ class _WeightedStepSums:
             doubled, error = two_product(width, height)
             low = error + (width_low * height + width * height_low)
             self._doubled.add(numbers[block].take(rows), doubled, low)
-
-
-def _have_exact_totals(tp: FloatArray, fp: FloatArray, numbers: IntArray, totals: FloatArray) -> BoolArray:
-    """Whether all counts of each slice are integers whose sum is at most 2^53, (s,)."""
-    fractional = (np.floor(tp) != tp) | (np.floor(fp) != fp)
-    none = np.bincount(numbers[fractional], minlength=totals.size) == 0
-    out: BoolArray = none & (totals <= LARGEST_EXACT_INTEGER)
-    return out
 
 
 def _distinct(tables: SlicedTables) -> SlicedTables:

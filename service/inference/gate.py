@@ -33,9 +33,8 @@ _LOOSE_DROP = 0.5
 _FEWEST_PAIRS = 10
 """Labels of fewer rows than this may agree by chance."""
 
-ROUNDING = 2.0**-51
-"""Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01. Either
-value, too, may be off by more than one rounding, as average precision is."""
+ROUNDING = 2.0**-52
+"""Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

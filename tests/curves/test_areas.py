@@ -35,7 +35,7 @@ def test_by_hand() -> None:
     found = areas(Rows([1, 1, 2], [0, 1, 1], 2, 2))
     assert found.roc == 0.75
     assert found.roc_hull == 0.875
-    assert found.average_precision == pytest.approx((1 + 2 / 3) / 2, rel=1e-15)
+    assert found.average_precision == 5 / 6
     assert found.pr_trapezoid == pytest.approx((1 + (1 / 2 + 2 / 3) / 2) / 2, rel=1e-15)
     assert found.pr == pytest.approx((1 + 1 - math.log(3 / 2)) / 2, rel=1e-12)
     # The hull: (0,0) (1,0) (2,1) (2,2); on (1,0)-(2,1) precision is t/(2t - 1), whose integral is 1/2 + log(3)/4.
@@ -55,6 +55,17 @@ def test_a_cut_table_with_a_row_for_each_example_and_one_more_by_hand() -> None:
     assert found is not None
     assert found.pr == pytest.approx(2 / 3, rel=1e-15)
     assert (found.pr_trapezoid, found.average_precision) == (2 / 3, 2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("tp", "fp", "positives", "negatives", "expected"),
+    [([], [], 3, 12, 0.2), ([3], [2], 5, 5, 0.56), ([6], [9], 6, 20, 0.4), ([12], [3], 20, 30, 0.64)],
+)
+def test_average_precision_is_the_nearest_double(
+    tp: list[int], fp: list[int], positives: int, negatives: int, expected: float
+) -> None:
+    """Rounding precision and then its product with the growth of recall moves all of these."""
+    assert areas(Rows(tp, fp, positives, negatives)).average_precision == expected
 
 
 @pytest.mark.parametrize("cuts", [99, 100, 101, 102])

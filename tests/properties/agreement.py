@@ -25,8 +25,8 @@ from tests.reference_pr import AREAS, HULL_AREAS
 
 ULPS = 4
 RELATIVE = 1e-12
-ROUNDED_ONCE = ("roc", "roc_hull")
-"""The areas that are quotients, not sums of quotients."""
+ROUNDED_ONCE = ("roc", "roc_hull", "average_precision")
+"""The areas that are the nearest doubles for whole counts."""
 
 
 def columns(view: Points | PrCurve | None) -> dict[str, np.ndarray]:

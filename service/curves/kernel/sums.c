@@ -13,6 +13,9 @@ enum { LANES = 8 };
 /* Up to this z, the integral uses a series, as in positive_steps.py. */
 #define LARGEST_IN_SERIES (1.0 / 17)
 
+/* Splits a double into halves, as in exact.py. */
+#define SPLITTER 134217729.0
+
 /* A sum in three parts: two are exact; the third adds the remainders, and its rounding is far below the sum's last bit. */
 struct total {
     double leading, middle, rest;
@@ -55,11 +58,20 @@ WIDE static void add_up(int64_t size, const double *column, double anchor, doubl
     total->rest += sum_of(rest);
 }
 
+/* What rounding took from a product (Dekker's, as in exact.py). */
+INLINE double lost(double a, double b, double product)
+{
+    const double scaled_a = a * SPLITTER, scaled_b = b * SPLITTER;
+    const double a_high = scaled_a - (scaled_a - a), b_high = scaled_b - (scaled_b - b);
+    const double a_low = a - a_high, b_low = b - b_high;
+    return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low);
+}
+
 /* Columns of some positive steps: steps along which tp grows. */
 struct steps {
     double tp[PIECE], tp_after[PIECE], fp[PIECE], fp_after[PIECE];
     double before[PIECE + LANES], after[PIECE + LANES], average[PIECE + LANES], integral[PIECE + LANES];
-    double beside[PIECE + LANES];
+    double beside[PIECE + LANES], average_rest[PIECE + LANES];
 };
 
 WIDE static int64_t select_steps(int64_t rows, const double *restrict tp, const double *restrict fp,
@@ -94,6 +106,9 @@ WIDE static bool fill_steps(int64_t count, struct steps *restrict of)
         of->before[at] = of->tp[at] / (called > DBL_MIN ? called : DBL_MIN);
         of->after[at] = of->tp_after[at] / called_after;
         of->average[at] = growth * of->after[at];
+        const double back = of->after[at] * called_after, missed = lost(of->after[at], called_after, back);
+        of->average_rest[at] = lost(growth, of->after[at], of->average[at])
+                               + growth * (((of->tp_after[at] - back) - missed) / called_after);
         of->beside[at] = growth * (of->fp[at] + of->fp_after[at]);
         of->integral[at] = ((of->tp[at] * z - called * share) * series + (of->tp[at] + of->tp_after[at])) * share;
         large |= z > LARGEST_IN_SERIES;
@@ -101,7 +116,8 @@ WIDE static bool fill_steps(int64_t count, struct steps *restrict of)
     if (of->tp[0] == 0 && of->fp[0] == 0)
         of->before[0] = of->after[0];
     for (int64_t at = count; at < count + LANES; at++)
-        of->before[at] = of->after[at] = of->average[at] = of->integral[at] = of->beside[at] = 0;
+        of->before[at] = of->after[at] = of->average[at] = of->integral[at] = of->beside[at]
+            = of->average_rest[at] = 0;
     return large;
 }
 
@@ -119,13 +135,13 @@ static void integrate_large(int64_t count, struct steps *restrict of)
     }
 }
 
-/* Twice the area of the trapezoids beside the steps: fp integrated over tp. */
-WIDE static double doubled_area_beside(int64_t count, const struct steps *of)
+/* The plain sum of a column, padded likewise. */
+WIDE static double plain_sum(int64_t size, const double *column)
 {
-    lanes area = {0};
-    for (int64_t at = 0; at < count; at += LANES)
-        area += lanes_at(of->beside + at);
-    return sum_of(area);
+    lanes sum = {0};
+    for (int64_t at = 0; at < size; at += LANES)
+        sum += lanes_at(column + at);
+    return sum_of(sum);
 }
 
 /* Sum over the positive steps of a table of whole counts.
@@ -153,7 +169,8 @@ void rocpr_sums(int64_t rows, const double *tp, const double *fp, double positiv
             integrate_large(count, &steps);
         for (int column = 0; column < 4; column++)
             add_up(count, columns[column], anchor, below, &totals[column]);
-        beside += doubled_area_beside(count, &steps);
+        totals[1].rest += plain_sum(count, steps.average_rest);
+        beside += plain_sum(count, steps.beside); /* twice the area beside the steps: fp integrated over tp */
     }
     memcpy(sums, totals, sizeof totals);
     /* The area under the curve and the area beside it add up to the rectangle. */
