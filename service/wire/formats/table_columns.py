@@ -76,6 +76,8 @@ def no_column(table: Table, key: str) -> Problem:
 
 def header_of(table: Table) -> str:
     """The names of the columns, as a problem shows them."""
+    if not table.header:
+        return "the table has no columns"
     lacks_names = all(_NUMBER.fullmatch(name) for name in table.header)
     needs = "; a table begins with the names of its columns" if lacks_names else ""
     return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}{needs}"

@@ -196,6 +196,8 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
         guessed = likely(table.header, missing)
         if len(guessed) < len(missing):
             message += " If your columns have other names, give them with scores= and labels=."
+        else:  # whoever takes this advice should not lose the weights
+            guessed |= likely(table.header, [key for key in sample if key not in chosen])
         raise invalid_value("", "missing", f"{message}{did_you_mean(guessed)}")
     _refuse_closed(parameters)
     options = options_of(parameters)

@@ -156,6 +156,24 @@ def test_a_nearly_right_parameter_gets_suggestions(name, advice):
 
 
 @pytest.mark.parametrize(
+    ("header", "advice"),
+    [
+        ("p,y", " Did you mean scores=p&labels=y?"),
+        ("p,y,weight", " Did you mean scores=p&labels=y&weights=weight?"),
+        ("p,y,weights", " Did you mean scores=p&labels=y?"),
+        ("p,weight", " give them with scores= and labels=. Did you mean scores=p?"),
+    ],
+)
+def test_the_advice_on_names_does_not_lose_weights(header, advice):
+    assert refused(one, header).detail.endswith(advice)
+
+
+def test_a_table_without_columns_is_said_to_have_none():
+    with pytest.raises(Problem, match="; the table has no columns"):
+        ONE.decode(Fake(), {})
+
+
+@pytest.mark.parametrize(
     ("decode", "header", "parameters", "pointer", "code"),
     [
         (one, "a,b", {}, "", "missing"),
