@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from service.wire.formats.arrow_fields import V5
+from service.wire.formats.arrow_fields import CONTINUATION, V5
 from service.wire.formats.arrow_messages import MOST_BATCHES, Counted, Place
 from service.wire.formats.codings import Body
 from service.wire.formats.flatbuffer import Flat
@@ -93,4 +93,4 @@ def _schema_message(footer: bytes, schema: int) -> bytes:
     header = _MESSAGE.size + schema - place
     message = _MESSAGE.pack(_MESSAGE_TABLE, *_MESSAGE_FIELDS, _MESSAGE_TABLE - 4, V5, _SCHEMA_KIND, header)
     message += footer + bytes(-len(footer) % 8)
-    return b"\xff\xff\xff\xff" + len(message).to_bytes(4, "little") + message
+    return CONTINUATION + len(message).to_bytes(4, "little") + message
