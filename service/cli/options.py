@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from service.cli.command_error import fail
 from service.cli.files import FORMATS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -29,6 +30,8 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)
+        except MemoryError:
+            fail(["Error: This needs more memory than the process may use. --engine duckdb reads files of any size."])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -223,3 +223,30 @@ def test_the_field_of_the_positive_label_is_an_option_where_options_are_typed() 
     detail = "Labels need positive_label; the label 'positive_label' is in row 3."
     assert as_typed(detail, options=False) == detail
     assert as_typed(detail, options=True) == detail.replace("need positive_label", "need --positive-label")
+
+
+@pytest.mark.parametrize("command", [["curves", "-", "--format", "csv"], ["gate", "-", str(ALL)], ["key", "new", "x"]])
+def test_too_little_memory_ends_with_advice(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def lack(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(commands.commands[command[0]], "parse_args", lack)
+    ended = run(*command)
+    assert ended.exit_code == 2
+    assert ended.stderr.startswith("Error: This needs more memory than the process may use.")
+
+
+def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.5\n')
+    limited = (
+        "import resource as r; r.setrlimit(r.RLIMIT_AS, (1 << 31, 1 << 31)); from service.cli.main import main; main()"
+    )
+    with Path("/dev/zero").open("rb") as endless:
+        ended = subprocess.run(
+            [sys.executable, "-c", limited, "gate", str(rules), "-", "--format", "csv"],
+            stdin=endless,
+            capture_output=True,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr[:42]) == (2, b"Error: This needs more memory than the pro")
