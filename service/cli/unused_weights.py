@@ -1,4 +1,4 @@
-"""Warns that a table has a column of weights by another name, which a command does not use unless it is told to.
+"""Warns of a column that looks like weights but is not called `weights`, so that nothing uses it.
 
 Other columns of a table are ignored on purpose; this one changes every number.
 """
@@ -18,6 +18,8 @@ from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.tables import TableForm
 
 _SOUGHT = "weights"
+"""The option, and the column that is used without it."""
+
 _OF_OTHER_TABLES = ({"tp", "fp"}, {"score", "positives", "negatives"})
 """The columns of tables that take no weights."""
 

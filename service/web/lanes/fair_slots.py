@@ -30,8 +30,8 @@ class FairSlots:
             raise NoSlotFree from error
         try:
             held = set(range(self._slots.count)).difference(slot.number for slot in free)
-            # The last free slot or, if there is none, the next. If this owner may not have it, this process must not
-            # appear to wait for it: processes whose owners may have it would stand back.
+            # This is about the last free slot or, if none is free, the next one. An owner who may not have it must not
+            # make this process seem to wait for it: other processes, whose owners may have it, would stand back.
             is_last = len(free) == 1 or (not free and self._slots.count > 1)
             if is_last and self._board.has_slot(number, held) and self._board.others_asked_recently(number):
                 return None
