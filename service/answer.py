@@ -156,6 +156,8 @@ def _write_answer(
             result = operation.evaluate(checked, shown, limits)
         except CurvesError as fact:
             raise invalid_request([fact_error(fact, decoded.document, decoded.pointer)]) from None
+    if decoded.warnings:
+        result = replace(result, warnings=decoded.warnings + result.warnings)
     status = operation.status(checked, result)
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):

@@ -73,7 +73,7 @@ class Operation:
     schema: Schema
     form: TableForm
     tables: tuple[str, ...]
-    evaluate: Callable[[Any, Shown, Limits], object]
+    evaluate: Callable[[Any, Shown, Limits], Any]
     included: Callable[[Any], Collection[str]] | None = None
     status: Callable[[Any, Any], int] = lambda _checked, _result: 200
 

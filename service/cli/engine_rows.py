@@ -25,10 +25,12 @@ from service.cli.engine_signals import ended_by_signals
 from service.cli.files import suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels, TotalOutOfRange
+from service.curves.evaluation import CurvesWarning
 from service.request import Answer, Request
 from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.distinct_labels import distinct_labels
+from service.wire.formats.likely_columns import unused_weights
 from service.wire.formats.query_options import (
     CLOSED_ENDS,
     COLUMN_PARAMETERS,
@@ -65,6 +67,7 @@ class EngineRows:
     engine: EngineOptions
     is_table: bool = field(default=True, init=False)
     _found: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
+    _warnings: list[CurvesWarning] = field(default_factory=list, init=False, compare=False)
 
     @property
     def media_type(self) -> str:
@@ -89,7 +92,7 @@ class EngineRows:
         if not self._found:
             with ended_by_signals() as check:
                 self._found.update(self._grouped(given, check))
-        return Decoded(self._found | options)
+        return Decoded(self._found | options, warnings=tuple(self._warnings))
 
     def ask(self, operation: str, parameters: Mapping[str, str], accept: str) -> Answer:
         """Evaluate the groups; a server's row limit does not apply."""
@@ -175,10 +178,14 @@ class EngineRows:
         from service.engines.plan import found  # noqa: PLC0415
 
         names = {key: given.get(key, key) for key in SAMPLE_COLUMNS}
-        if "weights" not in given and "weights" not in engine.kinds():
-            del names["weights"]
-        lower = given.get("lower_is_positive") == "true"
         by = tuple(_listed(given.get(SLICES)))
+        if "weights" not in given:
+            header = [*engine.kinds()]
+            if "weights" not in header:
+                del names["weights"]
+            used = {*names.values(), *by}
+            self._warnings.extend(told for name, told in unused_weights(header).items() if name not in used)
+        lower = given.get("lower_is_positive") == "true"
         columns = RowColumns(**names, by=by, weight_decimals=self.engine.weight_decimals, lower_is_positive=lower)
         label = given.get("positive_label")
         result = found(

@@ -6,8 +6,8 @@ file that caused it.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -20,7 +20,6 @@ from service.cli.command_error import fail
 from service.cli.file_argument import FileOrGlob, refuse_two_of_standard_input
 from service.cli.files import InputFile
 from service.cli.sources import Source
-from service.cli.unused_weights import warn_of_unused_weights
 from service.curves.comparison import MOST_EVALUATIONS
 from service.environment import leave_pandas_out
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
@@ -29,7 +28,6 @@ from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
 from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
-from service.wire.requests.groups_schemas import FoundGroups
 
 UNNAMED = ""
 """The key of a single file without a name: a table or a request with all evaluations."""
@@ -99,16 +97,18 @@ def read_evaluation(
     leave_pandas_out()
     try:
         decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
-        found = _plain(decoded) if plain and file.is_table else decoded
+        return _plain(decoded) if plain and file.is_table else decoded
     except Problem as problem:
         fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given, typed))
-    warn_of_unused_weights(file, given)
-    return found
 
 
-def request_of(evaluations: Iterable[EvaluationFile], options: dict[str, object]) -> Decoded:
-    """Put the evaluations and the options together."""
-    return Decoded({"evaluations": [_named(evaluation) for evaluation in evaluations], **options})
+def request_of(evaluations: Sequence[EvaluationFile], options: dict[str, object]) -> Decoded:
+    """Put the evaluations and the options together; each warning begins with the name of its evaluation."""
+    document = {"evaluations": [_named(evaluation) for evaluation in evaluations], **options}
+    warnings = [
+        replace(told, detail=f"{each.name}: {told.detail}") for each in evaluations for told in each.decoded.warnings
+    ]
+    return Decoded(document, warnings=tuple(warnings))
 
 
 def lines_of_problem(
@@ -170,19 +170,12 @@ def _plain(decoded: Decoded) -> Decoded:
         columns = {key: plain(key, counts[key], f"/counts/{key}") for key in COUNTS_COLUMNS if key in counts}
         document["counts"] = counts | columns
     if "groups" in document:
-        _warn_of_rest(document["groups"])
         groups = document["groups"]
         names = [key for key in (*GROUP_ENDS, *GROUP_MASSES) if key in groups]
         document["groups"] = groups | {key: plain(key, groups[key], f"/groups/{key}") for key in names}
     if errors:
         raise invalid_request(errors)
-    return Decoded(document, decoded.pointers)
-
-
-def _warn_of_rest(groups: object) -> None:
-    """Warn that an engine found several negative labels: a request of groups has no field for that."""
-    if isinstance(groups, FoundGroups) and groups.rest is not None:
-        click.echo(f"Warning: {groups.rest}", err=True)
+    return replace(decoded, document=document)
 
 
 def _named(evaluation: EvaluationFile) -> object:

@@ -15,7 +15,6 @@ from service.cli.engine_options import EngineOptions
 from service.cli.engine_rows import EngineRows
 from service.cli.files import InputFile
 from service.cli.options import flag
-from service.cli.unused_weights import warn_of_unused_weights
 from service.wire.formats.query_options import CSV_PARAMETERS
 from service.wire.media_types import CSV, JSON
 
@@ -58,6 +57,4 @@ def ask_about(
     result = ask(operation, source.media_type_of(body), {**given, **others}, body, accept)
     if is_problem(result):
         fail(lines_of_file(orjson.loads(result.body), source, body, given, typed))
-    if accept == JSON:  # a picture of the same is asked for later
-        warn_of_unused_weights(source, given)
     return result.body

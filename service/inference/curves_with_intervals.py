@@ -24,13 +24,14 @@ from service.inference.subject import Subject
 class EvaluatedCurves:
     """The answer: the curves, and the intervals of areas if requested; None for an area without one.
 
+    warnings  those of the curves, and those of the intervals.
     drawing   what a picture draws, if one was requested.
     bounds    the bounds of every area, if there are open groups.
     """
 
     curves: Curves
+    warnings: tuple[CurvesWarning, ...]
     intervals: Mapping[str, Interval | None] | None = None
-    interval_warnings: tuple[CurvesWarning, ...] = ()
     drawing: CurvesDrawing | None = None
     bounds: dict[str, Enclosure | None] | None = None
 
@@ -48,11 +49,6 @@ class EvaluatedCurves:
     def prevalence(self) -> float:
         """The share of positives, P/(P + N)."""
         return self.positives / (self.positives + self.negatives)
-
-    @property
-    def warnings(self) -> tuple[CurvesWarning, ...]:
-        """The warnings about the answer."""
-        return self.curves.warnings + self.interval_warnings
 
 
 def evaluate_with_intervals(
@@ -77,13 +73,13 @@ def evaluate_with_intervals(
         curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # a picture always shows them
     if bounded and isinstance(evaluation, Grouped):
         found = bound_curves(curves, evaluation, options, intervals)
-        return EvaluatedCurves(curves, found.intervals, found.warnings, drawing, found.bounds)
+        return EvaluatedCurves(curves, curves.warnings + found.warnings, found.intervals, drawing, found.bounds)
     if intervals is None:
-        return EvaluatedCurves(curves, drawing=drawing)
+        return EvaluatedCurves(curves, curves.warnings, drawing=drawing)
     estimates = curves.auc or areas(table, table.select(hull.vertices))
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
     evidence = Evidence(Subject(evaluation, table, known=estimates), intervals, [(metric, False) for metric in metrics])
     of_areas = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}
     # The areas already carry the warning that rows are not a sweep.
     warnings = tuple(warning for warning in evidence.warnings if warning not in curves.warnings)
-    return EvaluatedCurves(curves, of_areas, warnings, drawing)
+    return EvaluatedCurves(curves, curves.warnings + warnings, of_areas, drawing)

@@ -47,10 +47,10 @@ def evaluated(evaluation: Sample | Counts) -> tuple[ConfusionTable, Areas]:
 def intervals_of(
     evaluation: Sample | Counts, method: str = "auto", level: float = 0.95
 ) -> tuple[dict[str, Interval | None], tuple[str, ...]]:
-    """The intervals, and the codes of the warnings."""
+    """The intervals, and the codes of the warnings about them."""
     curves = evaluate_with_intervals(evaluation, AUC, IntervalOptions(level, method, RESAMPLES, 5))
     assert tuple(curves.intervals) == AREAS
-    return dict(curves.intervals), tuple(warning.code for warning in curves.interval_warnings)
+    return dict(curves.intervals), tuple(warning.code for warning in curves.warnings[len(curves.curves.warnings) :])
 
 
 def enough(data: Data) -> bool:

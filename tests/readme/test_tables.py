@@ -122,9 +122,8 @@ def test_problems() -> None:
 
 
 def test_warnings() -> None:
-    """Each is made somewhere in the mathematics or the statistics."""
-    sources = [*(ROOT / "service/curves").glob("*.py"), *(ROOT / "service/inference").glob("*.py")]
-    code = "".join(path.read_text(encoding="utf-8") for path in sources)
+    """Each is made somewhere in the service."""
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "service").rglob("*.py"))
     assert names_in([row[0] for row in table(ERRORS, "Warnings")]) == set(
         re.findall(r"""\bCurvesWarning\(\s*"(\w+)",""", code)
     )

@@ -159,6 +159,9 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
 def _first_rules(scores: Source, given: dict[str, str], server: ServerAddress | None, *, as_json: bool) -> str:
     """Make the text of RULES.toml, or of RULES.json."""
     document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
+    for warning in document["warnings"]:
+        if warning["code"] != "loose_rule":
+            click.echo(terminal_safe(f"Warning: {scores.name}: {warning['detail']}"), err=True)
     if as_json:
         return rules_json(document)
     texts = {key: text for key, text in given.items() if key in (*SAMPLE_COLUMNS, "positive_label", *CSV_PARAMETERS)}

@@ -6,7 +6,7 @@ sent as one JSON body. A problem names the file that caused it.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
@@ -27,7 +27,7 @@ from service.cli.files import InputFile
 from service.cli.gate.rules_file import GATE_OPTIONS, Rules
 from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.cli.sources import Source
-from service.cli.unused_weights import warn_of_unused_weights
+from service.curves.evaluation import CurvesWarning
 from service.operations import OPERATIONS
 from service.request import Request
 from service.wire.columns import items
@@ -63,7 +63,8 @@ class Question:
         use_compiled()
         most = limits() if isinstance(self.scores, InputFile) else limits_of_engines()
         request = Request("gates", "/v1/gates", JSON, JSON, (), b"")
-        result = answer_decoded(request, Decoded(self._document(plain=False)), most)
+        document = self._document(plain=False)
+        result = answer_decoded(request, Decoded(document, warnings=self._warnings), most)
         if is_problem(result):
             fail(self._lines_of_problem(orjson.loads(result.body)))
         return result.body
@@ -83,8 +84,6 @@ class Question:
             body = self.scores.content
             reply = post_gate(server, self.scores.media_type_of(body), parameters, body)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
-            if not reply.is_problem:
-                warn_of_unused_weights(self.scores, self.scores.taken(self._texts))
         else:
             # Not orjson, which refuses integers beyond 64 bits: the service should report them.
             body = json.dumps(self._document(plain=True), default=items).encode()
@@ -92,7 +91,15 @@ class Question:
             lines = list(self._lines_of_problem(reply.document)) if reply.is_problem else []
         if reply.is_problem:
             fail([*lines, *advice_on(reply.document, server)])
-        return reply.body
+        if not self._warnings:
+            return reply.body
+        warnings = [asdict(warning) for warning in self._warnings] + reply.document["warnings"]
+        return orjson.dumps(reply.document | {"warnings": warnings}, option=orjson.OPT_APPEND_NEWLINE)
+
+    @property
+    def _warnings(self) -> tuple[CurvesWarning, ...]:
+        """The warnings about the files that were read here."""
+        return (*dict.fromkeys(self._decoded.warnings + self._baseline.warnings),)
 
     @property
     def _texts(self) -> dict[str, str]:

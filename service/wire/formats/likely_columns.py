@@ -1,10 +1,12 @@
 """Guesses from names which columns of a table, or fields of a JSON body, stand for missing ones.
 
-Used in messages only; no answer depends on it.
+Used in messages and a warning only; no result depends on it.
 """
 
 import re
 from urllib.parse import quote_plus
+
+from service.curves.evaluation import CurvesWarning
 
 _LONGEST_CONSIDERED = 40
 """Longer names are not considered."""
@@ -69,6 +71,18 @@ def likely(names: list[str], missing: list[str]) -> dict[str, str]:
         if key in _USUAL
     }
     return {key: name for key, name in found.items() if name is not None}
+
+
+def unused_weights(header: list[str]) -> dict[str, CurvesWarning]:
+    """Warn of a column that looks like weights by another name, if there are no `weights`: {column: warning}.
+
+    Other columns are ignored on purpose; weights change every number.
+    """
+    if "weights" in header:
+        return {}
+    detail = "The column {!r} is not used. If it holds the weights of the examples, give its name as weights."
+    found = likely(header, ["weights"]).values()
+    return {name: CurvesWarning("unused_weights", detail.format(name)) for name in found}
 
 
 def did_you_mean(found: dict[str, str]) -> str:

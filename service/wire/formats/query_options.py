@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from service.curves.comparison import MOST_EVALUATIONS
+from service.curves.evaluation import CurvesWarning
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.problems import Problem, invalid_value
@@ -71,10 +72,15 @@ _TRUTH = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A request as one document; `pointers` maps pointers into it to the caller's terms (a table's columns)."""
+    """A request as one document.
+
+    pointers   map pointers into it to the caller's terms (a table's columns).
+    warnings   about what the document leaves out.
+    """
 
     document: object
     pointers: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[CurvesWarning, ...] = ()
 
     def pointer(self, inner: str) -> str:
         """Return the caller's pointer for one into the document."""

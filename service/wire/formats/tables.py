@@ -5,14 +5,14 @@ formats, nor of what is valid.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_shapes import refuse_names_of_other_libraries
-from service.wire.formats.likely_columns import did_you_mean, likely
+from service.wire.formats.likely_columns import did_you_mean, likely, unused_weights
 from service.wire.formats.query_options import (
     BASELINE,
     CLOSED_ENDS,
@@ -74,9 +74,14 @@ class TableForm:
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
 
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
-        """Read the table, after checking its parameters."""
+        """Read the table, after checking its parameters, and warn of weights that it seems to have and does not use."""
         self.check(parameters)
-        return self.read(table, parameters)
+        decoded = self.read(table, parameters)
+        if "weights" not in self.parameters or "weights" in parameters or not _is_of_examples(decoded.document):
+            return decoded
+        used = {*decoded.pointers.values()}
+        unused = unused_weights(table.header).items()
+        return replace(decoded, warnings=tuple(told for name, told in unused if f"/{pointer_token(name)}" not in used))
 
 
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
@@ -109,6 +114,11 @@ def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableFor
 def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table of classes: `scores` names a column for each class, `labels` the column of classes."""
     return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *CSV_PARAMETERS, *options), _read_classes, drawn)
+
+
+def _is_of_examples(document: object) -> bool:
+    """Whether a table's document has a row for each example; counts and groups take no weights."""
+    return isinstance(document, dict) and not {"counts", "groups"} & document.keys()
 
 
 def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:

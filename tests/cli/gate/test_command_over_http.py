@@ -148,6 +148,14 @@ def test_a_table_that_only_fits_compressed(guarded: str, tmp_path: Path) -> None
     both(guarded, written(tmp_path, '[[rules]]\nmetric = "roc"\nmin = 0.1\n'), table)
 
 
+def test_unused_weights_are_told_alike(guarded: str, tmp_path: Path) -> None:
+    rules = written(tmp_path, PASSING.replace("0.99", "0.1"))
+    old = written(tmp_path, "scores,labels,weight\n0.9,1,2\n0.7,0,1\n0.4,1,1\n0.2,0,5\n", "old.csv")
+    new = written(tmp_path, old.read_text().replace("0.4", "0.8"), "new.csv")
+    for words in ([], ["--baseline", old]):
+        assert both(guarded, rules, new, *words, "--json").stdout.count("unused_weights") == 1
+
+
 def test_first_rules_from_a_server(guarded: str) -> None:
     assert both(guarded, "--init", ALL).exit_code == 0
 

@@ -16,7 +16,8 @@ from service.wire.media_types import ARROW_STREAM, CSV
 def answer(rows):
     dice = np.random.default_rng(4)
     scores = dice.random(rows)
-    return EvaluatedCurves(evaluate_curves(Sample(scores, dice.random(rows) < scores), CurvesOptions()))
+    curves = evaluate_curves(Sample(scores, dice.random(rows) < scores), CurvesOptions())
+    return EvaluatedCurves(curves, curves.warnings)
 
 
 def test_a_short_arrow_answer_is_one_piece():

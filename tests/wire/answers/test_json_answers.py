@@ -14,7 +14,7 @@ from service.wire.answers import json_answers
 
 
 def json_answer(curves):
-    return b"".join(json_answers.json_answer("curves", EvaluatedCurves(curves)))
+    return b"".join(json_answers.json_answer("curves", EvaluatedCurves(curves, curves.warnings)))
 
 
 @pytest.mark.parametrize("short", [0, 3, 1 << 10])
@@ -75,7 +75,7 @@ def test_no_piece_is_made_before_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(json_answers, "_SHORT_COLUMN", 0)
     monkeypatch.setattr(json_answers, "_PIECE_ROWS", 5)
     curves = evaluate_curves(Sample(np.arange(30.0), np.arange(30) % 3 == 0), CurvesOptions(frozenset({"points"})))
-    pieces = json_answers.json_answer("curves", EvaluatedCurves(curves))
+    pieces = json_answers.json_answer("curves", EvaluatedCurves(curves, curves.warnings))
     asked = 0
     for _ in pieces:
         assert len(made) <= asked + 1
