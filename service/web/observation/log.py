@@ -1,7 +1,7 @@
 """The log: a line of JSON on stderr for each event, from our requests, gunicorn or a library.
 
-Knows logging and structlog; nothing of requests but the id of the current one. A failure is logged by its type and
-frames only: messages and local variables may contain what a client sent, which is never logged.
+Knows nothing of requests but the id of the current one. A failure is logged by its type and frames only: messages and
+local variables may contain what a client sent, which is never logged.
 """
 
 import logging
@@ -9,27 +9,25 @@ import os
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from traceback import TracebackException
 from typing import Any
 
 import orjson
-import structlog
-from structlog.stdlib import ProcessorFormatter
-from structlog.tracebacks import ExceptionDictTransformer
-from structlog.typing import EventDict, WrappedLogger
 
 current_request_id: ContextVar[str | None] = ContextVar("current_request_id", default=None)
 """The id of the current request, for failures logged meanwhile."""
 
 _STDERR = 2
+_AS_A_LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
 _MAX_EVENT = 300
+_MOST_FRAMES = 15
+"""The most frames of a failure at either end."""
+
 _WITH_MESSAGES = ("gunicorn.error", "service")
 """The loggers whose messages contain nothing of a request: gunicorn's, of starts and stops, and ours."""
 
 _requests = logging.getLogger("service.requests")
 """Its level decides which requests are logged; it logs nothing itself."""
-
-_stacks_of = ExceptionDictTransformer(show_locals=False, use_rich=False, max_frames=30)
-_add_time = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
 
 
 def configure_log(level: str) -> None:
@@ -40,8 +38,7 @@ def configure_log(level: str) -> None:
 def log_request(level: int, facts: dict[str, Any]) -> None:
     """Write the line of a request, unless its level is too low; through logging it would take six times as long."""
     if _requests.isEnabledFor(level):
-        line = {"time": datetime.now(UTC), "level": logging.getLevelName(level).lower(), "event": "request", **facts}
-        _write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z))
+        _write(orjson.dumps(_stamped(level) | {"event": "request", **facts}, option=_AS_A_LINE))
 
 
 def install_failure_log(logger: logging.Logger) -> None:
@@ -76,16 +73,10 @@ def logging_configuration(level: str) -> dict[str, Any]:
 class StderrHandler(logging.Handler):
     """Writes the records of logging as lines of the log."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFormatter(
-            ProcessorFormatter(processors=[structlog.processors.add_log_level, _add_time, _loggable_facts, _text_line])
-        )
-
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
         try:
-            _write(self.format(record).encode())
+            _write(orjson.dumps(_loggable_facts(record), option=_AS_A_LINE))
         except Exception:  # noqa: BLE001  # logging must not cause failures
             self.handleError(record)
 
@@ -103,42 +94,43 @@ def _write(line: bytes) -> None:
         os.write(_STDERR, line)
 
 
-def _text_line(_logger: WrappedLogger, _method: str, facts: EventDict) -> str:
-    return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE).decode()
-
-
-def _loggable_facts(_logger: WrappedLogger, _method: str, facts: EventDict) -> EventDict:
-    """Replace a record of logging by those of its facts that may be logged."""
-    record: logging.LogRecord = facts["_record"]
-    shown: EventDict = {"time": facts["time"], "level": facts["level"], "event": _event(record, facts["event"])}
-    shown["logger"] = record.name
+def _loggable_facts(record: logging.LogRecord) -> dict[str, Any]:
+    """Take those facts of a record that may be logged."""
+    shown: dict[str, Any] = _stamped(record.levelno) | {"event": _event(record), "logger": record.name}
     if (request_id := current_request_id.get()) is not None:
         shown["id"] = request_id
     shown["pid"] = record.process
-    if (failure := facts.get("exc_info")) and failure[0] is not None:
-        shown["failures"] = _failures(_stacks_of(failure))
+    if record.exc_info and record.exc_info[1] is not None:
+        shown["failures"] = _failures(TracebackException.from_exception(record.exc_info[1], lookup_lines=False))
     return shown
 
 
-def _event(record: logging.LogRecord, message: str) -> str:
+def _stamped(level: int) -> dict[str, Any]:
+    """The beginning of every line."""
+    return {"time": datetime.now(UTC), "level": logging.getLevelName(level).lower()}
+
+
+def _event(record: logging.LogRecord) -> str:
     """Return the first line of a message that is known to be safe, else the place that logged it.
 
     Further lines may be a traceback as text; a message that is not text is an exception.
     """
     if record.name in _WITH_MESSAGES and isinstance(record.msg, str):
-        return message.partition("\n")[0][:_MAX_EVENT]
+        return record.getMessage().partition("\n")[0][:_MAX_EVENT]
     return f"{record.module}.{record.funcName}:{record.lineno}"
 
 
-def _failures(stacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _failures(last: TracebackException) -> list[dict[str, Any]]:
     """The types and frames of an exception and of its causes, the last one first."""
     failures = []
-    for stack in stacks:
-        failure: dict[str, Any] = {
-            "type": stack["exc_type"],
-            "frames": [f"{frame['filename']}:{frame['lineno']} {frame['name']}" for frame in stack["frames"]],
-        }
-        if stack["is_group"]:
-            failure["failures"] = [failure for group in stack["exceptions"] for failure in _failures(group)]
-        failures.append(failure)
+    failure: TracebackException | None = last
+    while failure is not None:
+        frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in failure.stack]
+        if (more := len(frames) - 2 * _MOST_FRAMES) > 0:
+            frames[_MOST_FRAMES:-_MOST_FRAMES] = [f"{more} more"]
+        shown: dict[str, Any] = {"type": failure.exc_type.__name__, "frames": frames}
+        if failure.exceptions is not None:
+            shown["failures"] = [each for within in failure.exceptions for each in _failures(within)]
+        failures.append(shown)
+        failure = failure.__cause__ or (None if failure.__suppress_context__ else failure.__context__)
     return failures

@@ -83,6 +83,23 @@ def test_a_failure_is_its_type_and_its_frames(gunicorn: logging.Logger, lines: L
     assert CANARY not in json.dumps(line)
 
 
+def test_a_failure_while_another_is_handled_has_both_unless_the_code_says_otherwise(
+    gunicorn: logging.Logger, lines: Lines
+) -> None:
+    try:
+        try:
+            fail(CANARY)
+        except ValueError:
+            raise KeyError(CANARY)  # noqa: B904  # without a cause on purpose
+    except KeyError as error:
+        gunicorn.error("Unexpected failure", exc_info=error)
+        error.__suppress_context__ = True  # as `from None` does
+        gunicorn.error("Unexpected failure", exc_info=error)
+    both, one = lines()
+    assert [failure["type"] for failure in both["failures"]] == ["KeyError", "ValueError"]
+    assert [failure["type"] for failure in one["failures"]] == ["KeyError"]
+
+
 def test_failures_in_a_group_are_reported_too(gunicorn: logging.Logger, lines: Lines) -> None:
     gunicorn.error("Unexpected failure", exc_info=ExceptionGroup(CANARY, [ValueError(CANARY), OSError(CANARY)]))
     (line,) = lines()
@@ -109,7 +126,10 @@ def test_a_deep_failure_is_cut(gunicorn: logging.Logger, lines: Lines) -> None:
     except RecursionError as error:
         gunicorn.error("Unexpected failure", exc_info=error)
     (line,) = lines()
-    assert len(line["failures"][0]["frames"]) == 31
+    frames = line["failures"][0]["frames"]
+    assert len(frames) == 31
+    assert frames[15].endswith(" more")
+    assert frames[0].endswith(" test_a_deep_failure_is_cut")
     assert len(json.dumps(line)) < 8000
 
 
@@ -133,9 +153,9 @@ def test_a_line_of_a_library_has_its_place_but_not_its_message(library: logging.
 
 
 def test_a_record_that_cannot_be_written_is_reported_without_its_content(lines: Lines) -> None:
-    StderrHandler().handle(logging.LogRecord("tests.library", logging.ERROR, "", 1, "%d", (CANARY,), None))
+    StderrHandler().handle(logging.LogRecord("service", logging.ERROR, "", 1, "%d", (CANARY,), None))
     (line,) = lines()
-    assert line == {"level": "error", "event": "A record could not be logged", "logger": "tests.library"}
+    assert line == {"level": "error", "event": "A record could not be logged", "logger": "service"}
 
 
 def test_an_unread_log_causes_no_failure(monkeypatch: pytest.MonkeyPatch, library: logging.Logger) -> None:
