@@ -15,7 +15,7 @@ from service.answer import answer_decoded
 from service.cli.asking import is_problem, limits, use_compiled
 from service.cli.command_error import fail
 from service.cli.differences import Differences, Evaluations, differences
-from service.cli.engine_options import EngineOptions, engine_options, refuse_tolerance
+from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import UNNAMED, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
@@ -60,7 +60,7 @@ _SHARED_HULL: CellTexts = {
 @click.command(short_help="Find which of 2 to 50 classifiers is best where.")
 @click.argument("files", metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=named_files)
 @compared_options
-@engine_options
+@engine_options(exact=True)
 @indices_option
 @click.option("--paired", is_flag=True, help="All files have the same examples in the same order.")
 @plot_option
@@ -85,7 +85,6 @@ def compare(
     A single FILE without a NAME is a table with a column of scores for each classifier, named as in --scores old,new;
     or JSON, a request body for POST /v1/comparisons.
     """
-    refuse_tolerance(engine)
     given = given_texts(options)
     sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())

@@ -108,7 +108,7 @@ _ALSO = ("calibration", "statistics")
 @click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @evaluation_options
-@engine_options
+@engine_options()
 @click.option("--soft-labels", metavar="NAME", help="Column of probabilities of being positive, instead of labels.")
 @click.option("--thresholds", metavar="JSON", help="Evaluate only these thresholds: '[0.5, 0.9]'.")
 @click.option("--intervals", metavar="JSON", help="""Confidence intervals of the areas: '{}' or '{"level": 0.9}'.""")

@@ -11,7 +11,7 @@ import click
 import orjson
 
 from service.cli.command_error import fail
-from service.cli.engine_options import EngineOptions, engine_options, refuse_tolerance
+from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
 from service.cli.layout import (
     MOST_ROWS,
@@ -41,7 +41,7 @@ _MOST_NAMES = 5
 @click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @sliced_options
-@engine_options
+@engine_options(exact=True)
 @click.option("--slices", "slices_", metavar=NAME_LIST, help="Columns that define the slices: country,model.")
 @click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")
 @click.option("--intervals", metavar="JSON", help="""Confidence intervals of the areas: '{}' or '{"level": 0.9}'.""")
@@ -69,7 +69,6 @@ def slices(
 
     All slices are evaluated in one pass: 10,000 slices of 500 rows take a second; 10,000 calls would take ten.
     """
-    refuse_tolerance(engine)
     given = given_texts({**options, "slices": slices_})
     source = source_of(file, format_name, engine)
     refuse_without_table(given, [source])

@@ -42,7 +42,7 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 @click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
 @evaluation_options
-@engine_options
+@engine_options()
 @indices_option
 @click.option("--min-precision", metavar="NUMBER", help="Consider only rows with at least this precision.")
 @click.option("--min-recall", metavar="NUMBER", help="Consider only rows with at least this recall.")

@@ -335,3 +335,4 @@ def test_bounds_are_not_promised_where_every_score_is_needed(words: list[str]) -
     done = run(*words, *DUCKDB, "--tolerance", "1e-6")
     assert done.exit_code == 2
     assert "--tolerance is for curves, tradeoffs and gate" in done.stderr
+    assert "--tolerance" not in run(words[0], "--help").stdout

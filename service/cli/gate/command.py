@@ -57,7 +57,7 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
 @click.command(cls=GateCommand)
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
 @evaluation_options
-@engine_options
+@engine_options()
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
