@@ -66,7 +66,7 @@ class JointHull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The answer; None for what does not exist unless all evaluations are sweeps.
+    """The answer; what exists only if all evaluations are sweeps is None otherwise.
 
     drawings   what a picture draws of each evaluation and of the joint hull, if one was requested.
     """
