@@ -75,9 +75,9 @@ def compare(
     plot: Path | None,
     **options: str | bool | None,
 ) -> None:
-    """Find which of 2 to 50 classifiers is best where, and how surely the others differ from the first.
+    """Find which of 2 to 50 classifiers is best where, and how certain it is that the others differ from the first.
 
-    All must be evaluated on the same data: all have the same number of positives, and of negatives. Each FILE is one
+    All must be evaluated on the same data, with the same number of positives and of negatives. Each FILE is one
     evaluation: a table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a
     classifier is named after its file. The options for columns apply to all tables. One FILE can be - for standard
     input, with --format and a NAME.

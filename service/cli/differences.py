@@ -1,4 +1,4 @@
-"""How sure the differences between classifiers are: a gate compares each with the first, area by area.
+"""How certain the differences between classifiers are: a gate compares each with the first, area by area.
 
 Knows what a gate answers, and how a table of differences is laid out; nothing of files.
 """

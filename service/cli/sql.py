@@ -71,7 +71,7 @@ def sql(
     if by and bins is not None:
         raise click.UsageError("--bins cannot be combined with --slices: slices need groups of one score each.")
     for name in GROUP_COLUMN_NAMES.intersection(by):
-        raise click.UsageError(f"--slices {name}: groups have a column of this name; rename this one, as in a view.")
+        raise click.UsageError(f"--slices {name}: groups have a column of this name; rename yours, as in a view.")
     positive, negative = ((1,), (0,)) if positive_label is None else ((_label(positive_label),), None)
     rows = RowSource(
         table,

@@ -46,7 +46,7 @@ class AreaColumns:
         self.average_precision[number] = average_precision(table)
 
     def set_one_class(self, within: tuple[float, float] = (0.0, math.inf)) -> BoolArray:
-        """Remove the areas of samples with one class and a total `within` these; return which ones, (s,)."""
+        """Remove the areas of samples that have one class and a total within these bounds; return which ones, (s,)."""
         totals = self.positives + self.negatives
         alone: BoolArray = (
             (np.minimum(self.positives, self.negatives) == 0) & (within[0] <= totals) & (totals <= within[1])

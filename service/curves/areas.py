@@ -104,7 +104,7 @@ def pr_area(table: ConfusionTable) -> float:
 def average_precision(table: ConfusionTable) -> float:
     """The step-wise sum Σ (tp_k - tp_{k-1}) tp_k/(tp_k + fp_k), over P.
 
-    If the counts are whole and P + N is a double, so is every tp + fp; pairs of doubles hold the rest of other sums.
+    If the counts are whole and P + N is a double, every tp + fp is one, too. Otherwise sums are pairs of doubles.
     """
     if table.has_exact_total:
         parts = table.sums.average if table.sums else _of_steps(table, PositiveSteps.average)

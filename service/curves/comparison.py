@@ -66,7 +66,7 @@ class JointHull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """The answer; None for what does not exist unless all evaluations are sweeps.
+    """The answer; what exists only if all evaluations are sweeps is None otherwise.
 
     drawings   what a picture draws of each evaluation and of the joint hull, if one was requested.
     """
@@ -123,8 +123,8 @@ def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
             first = tables[0] if tables else table
             if (table.positives, table.negatives) != (first.positives, first.negatives):
                 raise TotalsDiffer(
-                    f"This has {table.positives:.17g} positives and {table.negatives:.17g} negatives but the first "
-                    f"has {first.positives:.17g} and {first.negatives:.17g}: all must come from the same data."
+                    f"Positives and negatives are {table.positives:.17g} and {table.negatives:.17g} here but "
+                    f"{first.positives:.17g} and {first.negatives:.17g} in the first: all must come from the same data."
                 )
         except CurvesError as fact:
             fact.evaluation = number

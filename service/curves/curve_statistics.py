@@ -30,7 +30,7 @@ class CurveStatistics:
 
 
 def curve_statistics(table: ConfusionTable, hull: RocHull) -> CurveStatistics:
-    """Compute all of them from a table and its hull; the row of ks is a vertex of that."""
+    """Compute all of them from a table and its hull; the row of ks is a vertex of the hull."""
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     row = hull.best(1 / positives, 1 / negatives)
     threshold = float(table.thresholds[row])

@@ -22,7 +22,7 @@ _POWERS_OF_TEN = (1.0, 10.0, 100.0, 1_000.0, 10_000.0)
 _COUNTED_ROWS = 20_000
 """For fewer rows, sorting is as fast as counting."""
 _PROBE = 16
-"""Looking at this many scores is enough for most samples that are on no grid."""
+"""If a sample is on no grid, this many of its scores usually show it."""
 _CROWDED = 4
 """Counting rows per level of the grid beats sorting if there are at least this many rows per level."""
 

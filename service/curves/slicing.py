@@ -31,7 +31,7 @@ MOST_SLICE_COLUMNS = 10
 """The most columns whose values together define the slices."""
 
 _DOUBT = 2.0**-20
-"""A sum is in doubt where it is nearer than this, in ulps, to half way between two doubles.
+"""A sum is in doubt if it is closer than this, in ulps, to the midpoint of two doubles.
 
 A slice's sum is known to 2^-70 of itself, even where the totals of another slice are a million times as large.
 """

@@ -19,7 +19,7 @@ from service.inference.draws import CROWD, CountArray, draws
 from service.inference.strata import Strata
 
 MOST_LEFT_OUT = 500
-"""The jackknife leaves out each kind of example in turn; with more kinds, each of this many random groups."""
+"""The jackknife leaves out each kind of example in turn; if there are more kinds, each of this many random groups."""
 
 _JACKKNIFE = 2
 """The random stream of those groups; the resamples of the evaluations have streams 0 and 1."""

@@ -205,7 +205,7 @@ class Evidence:
         elif interval.method != "mover" and few < _MANY:
             why, needed = f"the smaller class has an effective size of {few:.3g}", f"{_MANY}"
         elif wrong < enough:
-            why, needed = f"about {wrong:.2g} of the smaller class are ranked wrongly", f"{enough:g}"
+            why, needed = f"about {wrong:.2g} examples of the smaller class are ranked wrongly", f"{enough:g}"
         else:
             return
         detail = (

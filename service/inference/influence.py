@@ -19,7 +19,7 @@ Influences: TypeAlias = tuple[tuple[FloatArray, float], tuple[FloatArray, float]
 """Influences of positives and of negatives: (K,) for the rows of a table, and their divisor."""
 
 _FEW, _MOST = 0.01, 1e300
-"""Up to the first growth of a step, four terms of a series are used; from the second on, it starts from nothing."""
+"""A step that grows by less than the first uses four terms of a series; one by more than the second starts from 0."""
 
 
 def _roc(table: ConfusionTable) -> Influences:

@@ -29,7 +29,8 @@ _FARTHEST = 40.0
 _NEAR = 1e-12
 """A value this small relative to a function's total fall counts as 0."""
 _NEAREST = 1e-9
-"""The p-value of a z this small is 1 to nine digits. A metric that jumps where nothing is called has none above 0."""
+"""The search ends at a z this small, whose p-value is 1 to nine digits. If a metric jumps where nothing is called
+positive, every z above 0 may have an interval that includes no difference."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class Slicing:
 class Sliced:
     """The answer: the whole sample, and each slice, by column.
 
-    rows               (s,) how many rows each slice has: examples, but groups if they are sums of weights.
+    rows               (s,) how many rows each slice has: its examples, or its groups if these are sums of weights.
     intervals          {area: the lower and the upper end for each slice}, NaN if it has none; None if not requested.
     operating_points   k of each slice, slice after slice, (s k,); None if not requested.
     """

@@ -273,8 +273,8 @@ PROBLEM_TYPES = {
             "dataset_unavailable",
             503,
             "The dataset's engine failed",
-            "Its files are damaged or cannot be reached, its server cannot be reached, or it ran out of room. Nothing "
-            "was evaluated; the server's log says why.",
+            "The dataset's files are damaged or cannot be reached, its server cannot be reached, or the engine ran out "
+            "of room. Nothing was evaluated; the server's log says why.",
         ),
         ProblemType(
             "deadline_exceeded",
@@ -293,7 +293,7 @@ PROBLEM_TYPES = {
             "not_ready",
             503,
             "The server is about to stop",
-            "For a short while, it still accepts and finishes requests, but new clients should go elsewhere.",
+            "For a short while, the server still accepts and finishes requests, but new clients should go elsewhere.",
         ),
     )
 }

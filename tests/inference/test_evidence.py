@@ -239,7 +239,7 @@ class TestNarrow:
     @pytest.mark.parametrize("method", ["delong", "bootstrap", "bca"])
     def test_few_that_are_ranked_wrongly(self, method: str) -> None:
         (said,) = self.told(100, 200, 9, method, max_drop=0.5)
-        assert "about 9 of the smaller class are ranked wrongly; with 10 or more, such intervals keep" in said
+        assert "about 9 examples of the smaller class are ranked wrongly; with 10 or more, such intervals keep" in said
         assert self.told(160, 200, 10, method, max_drop=0.5) == []
 
     def test_the_default_needs_one(self) -> None:

@@ -74,7 +74,7 @@ WRONG: list[Row] = [
     ),
     *(
         ("tradeoffs", TRADEOFFS | {"lambda_density": density}, f"/lambda_density/{name}", "missing", told)
-        for told in ("A density needs a and b.",)
+        for told in ("A density needs both a and b.",)
         for name, density in (("a", {}), ("a", {"b": 2}), ("a", {"a": None, "b": 2}), ("b", {"a": 2, "b": []}))
     ),
     *(

@@ -50,7 +50,7 @@ class GateCommand(click.Command):
 def _report_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     """Refuse the name of rules or scores: without its value, the option takes the next one, and would remove it."""
     if path is not None and suffix_of(path.name) in {*SUFFIXES, "toml"}:
-        raise click.BadParameter(f"{path.name} is named like rules or scores, and an old file would be removed.")
+        raise click.BadParameter(f"{path.name} is named like rules or scores, which the report would replace.")
     return new_file(context, parameter, path)
 
 

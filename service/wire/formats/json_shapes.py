@@ -47,10 +47,10 @@ def _found(document: object) -> str | None:
         return f"The body is not an object; {_SEND_COLUMNS}{_CALL}."
     for orient, keys in (("split", {"columns", "data"}), ("table", {"schema", "data"})):
         if keys <= document.keys():
-            return f'The body is a table as pandas writes with orient="{orient}"; {_SEND_COLUMNS}{_CALL}.'
+            return f'The body is a table as pandas writes it with orient="{orient}"; {_SEND_COLUMNS}{_CALL}.'
     row = next(iter(document.values()), None)
     if isinstance(row, dict) and next(iter(document)).isdecimal():
-        return f'The body is an object of rows, as pandas writes with orient="index"; {_SEND_COLUMNS}{_CALL}.'
+        return f'The body is an object of rows, as pandas writes it with orient="index"; {_SEND_COLUMNS}{_CALL}.'
     return None
 
 

@@ -33,7 +33,7 @@ class LambdaDensitySchema(ObjectSchema):
         """Build the density, which needs both."""
         for name in ("a", "b"):
             if name not in data:
-                raise invalid("missing", "A density needs a and b.", name)
+                raise invalid("missing", "A density needs both a and b.", name)
         return BetaDensity(**data)
 
 
