@@ -91,6 +91,11 @@ BIG = [
     ("curves: JSON, empty lists as scores", 87_000),
     ("curves: JSON, members", 20_000),
     ("curves: JSON, digits after a string", 100_000),
+    ("curves: JSON, numbers of 20 digits as scores", 8000),
+    ("curves: JSON, halfway numbers as scores in gzip", 1200),
+    ("curves: JSON, halfway numbers, not lifted, in gzip", 1200),
+    ("curves: members of gzip", 9000),
+    ("curves: lists in gzip", 1000),
     ("curves: CSV, quotes", 15_000),
 ]
 """Valid requests, and invalid ones that cost as much to refuse: they belong in an evaluator process."""
