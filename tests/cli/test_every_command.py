@@ -270,3 +270,14 @@ def test_a_file_that_cannot_be_read_ends_with_its_name(monkeypatch: pytest.Monke
     monkeypatch.setattr(commands.commands["gate"], "parse_args", broken)
     ended = run("gate", "-", str(ALL))
     assert (ended.exit_code, ended.stderr) == (2, "Error: a.csv: Input/output error.\n")
+
+
+@pytest.mark.parametrize("command", [["curves"], ["tradeoffs"], ["compare"], ["gate", "-"]])
+def test_a_name_of_a_file_is_text(command: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[31m\n::error::b.csv"
+    path.write_bytes(ALL.read_bytes())
+    files = [f"a={path}", f"b={ALL}"] if command == ["compare"] else [str(path)]
+    rules = '[[rules]]\nmetric = "roc"\nmin = 0.5\n' if "gate" in command else None
+    ended = run(*command, *files, given=rules)
+    assert ended.exit_code == 0
+    assert r"a\x1b[31m\n::error::b.csv" in ended.stdout
