@@ -3,11 +3,13 @@
 Knows the environment and the installed package; nothing of HTTP, of bytes on the wire or of curves.
 """
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryFile
 
 
 class SettingsError(ValueError):
@@ -177,10 +179,15 @@ def mistyped_settings(variables: Mapping[str, str] | None = None) -> Iterator[st
 
 
 def check_spool_directory(settings: Settings) -> None:
-    """Raise SettingsError unless files can be created in the spool directory."""
+    """Raise SettingsError unless files can be created in the spool directory, or could if it were not full."""
     directory = settings.spool_dir
-    if directory and not (Path(directory).is_dir() and os.access(directory, os.W_OK | os.X_OK)):
-        raise SettingsError(f"ROCPR_SPOOL_DIR must be a writable directory, not {directory[:80]!r}")
+    if not directory:
+        return
+    try:
+        TemporaryFile(dir=directory).close()
+    except (OSError, ValueError) as error:  # ValueError for a NUL in the name
+        if getattr(error, "errno", None) not in {errno.ENOSPC, errno.EDQUOT}:
+            raise SettingsError(f"ROCPR_SPOOL_DIR must be a writable directory, not {directory[:80]!r}") from error
 
 
 def shipped_file(name: str) -> Path:

@@ -100,6 +100,11 @@ MALFORMED: dict[str, bytes] = {
     "chunk longer than it says": CHUNKED + b"2\r\n{}{}\r\n0\r\n\r\n",
     "chunk that ends with LF": CHUNKED + b"2\r\n{}\n0\r\n\r\n",
     "length as a trailer": CHUNKED + b"2\r\n{}\r\n0\r\nContent-Length: 2\r\n\r\n",
+    "trailer without colon": CHUNKED + b"2\r\n{}\r\n0\r\nX\r\n\r\n",
+    "trailer without name": CHUNKED + b"2\r\n{}\r\n0\r\n: a\r\n\r\n",
+    "request as a trailer": CHUNKED + b"2\r\n{}\r\n0\r\nGET http://a/ HTTP/1.1\r\n\r\n",
+    "NUL in a trailer": CHUNKED + b"2\r\n{}\r\n0\r\nX: a\0b\r\n\r\n",
+    "folded trailer": CHUNKED + b"2\r\n{}\r\n0\r\nX: a\r\n b\r\n\r\n",
     "host as a trailer": CHUNKED + b"2\r\n{}\r\n0\r\nHost: a\r\n\r\n",
     "tiny chunks": CHUNKED + b"1\r\nx\r\n" * 4400,
 }
@@ -133,6 +138,9 @@ def problems(body_bytes: int) -> dict[str, tuple[bytes, str]]:
         "length beyond all": POST + b"Content-Length: " + b"9" * 30 + b"\r\n\r\n" + bytes(more),
         "first chunk": CHUNKED + chunked(bytes(more)),
         "chunks": CHUNKED + chunked(*[bytes(body_bytes // 1000)] * 1001),
+        "announced chunk": CHUNKED + b"%x\r\n" % more,
+        "second announced chunk": CHUNKED + b"1\r\n{\r\n%x\r\n" % body_bytes,
+        "chunk beyond all": CHUNKED + b"FFFFFFFFFFFFFFFF\r\n",
     }
     return (
         {name: (data, "malformed_request") for name, data in MALFORMED.items()}

@@ -1,5 +1,6 @@
 """Settings are read from ROCPR_* variables, checked, and named in every error."""
 
+import errno
 import re
 from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
@@ -77,6 +78,20 @@ def test_the_spool_directory_has_to_be_one(tmp_path) -> None:
     for name in ("none", "file"):
         with pytest.raises(SettingsError, match="ROCPR_SPOOL_DIR must be a writable directory"):
             check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path / name)}))
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="Linux only")
+def test_a_file_is_made_in_the_spool_directory_as_permissions_do_not_tell() -> None:
+    with pytest.raises(SettingsError, match="must be a writable directory, not '/proc'"):
+        check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": "/proc"}))
+
+
+def test_a_full_spool_directory_may_have_room_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("service.settings.TemporaryFile", no_room)
+    check_spool_directory(read_settings({"ROCPR_SPOOL_DIR": str(tmp_path)}))
 
 
 @pytest.mark.parametrize("text", ["", "  "])

@@ -8,6 +8,7 @@ from typing import BinaryIO, Self
 
 import click
 
+from service.cli.layout import terminal_safe
 from service.wire.formats.query_options import CSV_PARAMETERS
 from service.wire.formats.signatures import signature_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
@@ -28,9 +29,9 @@ _SAVED_AS = {
 
 
 def name_of(stream: BinaryIO) -> str:
-    """The name of an open file in messages."""
+    """The name of an open file in messages, with what a terminal or a CI server would interpret escaped."""
     name: str = getattr(stream, "name", "<stdin>")
-    return "standard input" if name == "<stdin>" else name
+    return "standard input" if name == "<stdin>" else terminal_safe(name)
 
 
 def suffix_of(name: str) -> str:

@@ -3,7 +3,11 @@
 They have the names of the service's query parameters, and their texts are passed on unchanged.
 """
 
+import errno
+import os
+import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
@@ -20,7 +24,7 @@ INTERRUPTED = 130
 class Commands(click.Group):
     """A group whose commands refuse an option given more than once, where click would keep the last one.
 
-    Ctrl-C ends them with status 130, as shells report it.
+    Ctrl-C ends them with status 130, as shells report it; what the system refuses, such as a full disk, with 2.
     """
 
     def invoke(self, ctx: click.Context) -> object:
@@ -32,6 +36,13 @@ class Commands(click.Group):
             ctx.exit(INTERRUPTED)
         except MemoryError:
             fail(["Error: This needs more memory than the process may use. --engine duckdb reads files of any size."])
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # click ends quietly, as nothing reads the output
+                raise
+            with suppress(AttributeError, OSError):  # Python would try to write the rest at exit, and complain
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            place = "" if error.filename is None else f"{error.filename}: "
+            fail([f"Error: {place}{error.strerror or error}."])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -13,6 +13,9 @@ from contextvars import ContextVar
 import numpy as np
 from numpy.typing import NDArray
 
+ROW_SECONDS = 0.5e-6
+"""Seconds of one processor that count as a row, for the few things whose time can only be measured."""
+
 BYTES_PER_ROW = 40
 """Bytes of an answer that count as a row: ROCPR_BIG_WORK of 20,000 is 800 KB, or 10 ms."""
 

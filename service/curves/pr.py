@@ -96,6 +96,7 @@ def _check_limit(points: float, limit: float) -> None:
 
 def _steps(table: ConfusionTable, every: float, limit: float) -> FloatArray:
     """Make 0, n, 2n, ... below P, and P."""
+    every = min(every, table.positives)  # the spacing at the largest double would be infinite
     steps = table.positives / every
     _check_limit(steps + 1, limit)
     step = np.arange(np.ceil(steps) + 1)

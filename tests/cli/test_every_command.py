@@ -250,3 +250,34 @@ def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> Non
             check=False,
         )
     assert (ended.returncode, ended.stderr[:42]) == (2, b"Error: This needs more memory than the pro")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("words", [["curves", str(ALL)], ["curves", str(ALL), "--json"], ["guide", "formats"]])
+def test_output_without_room_ends_with_a_sentence(words: list[str]) -> None:
+    program = "from service.cli.main import main; main()"
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", program, *words], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (2, b"Error: No space left on device.\n")
+
+
+def test_a_file_that_cannot_be_read_ends_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error", "a.csv")
+
+    monkeypatch.setattr(commands.commands["gate"], "parse_args", broken)
+    ended = run("gate", "-", str(ALL))
+    assert (ended.exit_code, ended.stderr) == (2, "Error: a.csv: Input/output error.\n")
+
+
+@pytest.mark.parametrize("command", [["curves"], ["tradeoffs"], ["compare"], ["gate", "-"]])
+def test_a_name_of_a_file_is_text(command: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[31m\n::error::b.csv"
+    path.write_bytes(ALL.read_bytes())
+    files = [f"a={path}", f"b={ALL}"] if command == ["compare"] else [str(path)]
+    rules = '[[rules]]\nmetric = "roc"\nmin = 0.5\n' if "gate" in command else None
+    ended = run(*command, *files, given=rules)
+    assert ended.exit_code == 0
+    assert r"a\x1b[31m\n::error::b.csv" in ended.stdout

@@ -1,11 +1,14 @@
 """Families of bodies and queries that are expensive before they become a request; most are refused."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Context, Decimal
 from itertools import cycle, islice
 
 import numpy as np
 
-from service.wire.formats.codings import CODINGS
+from service.request import Request
+from service.wire.formats.codings import CODINGS, compress
 from tests.costs.families import BIG_BODY_BYTES, DECODED_BYTES, LONGEST_QUERY, Family, asking, csv_family, query_family
 
 FULL = BIG_BODY_BYTES - 200
@@ -25,6 +28,9 @@ def _repeated(
     )
 
 
+HALFWAY = f"{Context(prec=800).divide(Decimal(2**53 - 1), Decimal(2**1075)):e}"
+"""A number of 767 digits, halfway between two neighbouring doubles."""
+
 UNITS = {
     "empty objects": "{}",
     "empty lists": "[]",
@@ -40,6 +46,8 @@ UNITS = {
     "long integers": "1" * 300,
     "long numbers": "0." + "1" * 300,
     "hard numbers": "2.2250738585072011e-308",
+    "numbers of 20 digits": "12345678901234567891e280",
+    "halfway numbers": HALFWAY,
     "infinities": "1e400",
     "digits": "1",
 }
@@ -89,10 +97,26 @@ def _compressed() -> Iterator[Family]:
         yield Family(f"curves: noise in {coding}", noisy, len(noise))
         blank = lambda size, c=coding: asking("curves", " " * size, sent_as=c)  # noqa: E731  # short
         yield Family(f"curves: blanks in {coding}", blank, DECODED_BYTES)
+    yield Family("curves: members of gzip", _members_of_gzip, BIG_BODY_BYTES // len(compress("gzip", b"")) - 10)
+    lists = lambda size: asking("curves", '{"scores":[' + _lists(size) + "]}", sent_as="gzip")  # noqa: E731  # short
+    yield Family("curves: lists in gzip", lists, 1_000)
+    many = {"most": DECODED_BYTES - 200, "sent_as": "gzip"}
+    yield _repeated("curves", "halfway numbers, not lifted, in gzip", '{"scores":["",', HALFWAY, "]}", **many)
+
+
+def _lists(count: int) -> str:
+    return ",".join(["[" + "1," * 90 + "1]"] * count)
 
 
 def _members(count: int, name: str = "") -> str:
     return "{" + ",".join(f'"{number:x}{name}":1' for number in range(count)) + "}"
+
+
+def _members_of_gzip(size: int) -> Request:
+    """A body after this many empty members of gzip."""
+    request = asking("curves", "{" + SAMPLE + "}")
+    members = compress("gzip", b"") * size + compress("gzip", request.body)
+    return replace(request, body=members, content_encoding="gzip")
 
 
 def _labelled(positive_label: object, labels: tuple[str, ...], size: int):

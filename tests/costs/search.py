@@ -13,6 +13,7 @@ from itertools import chain
 from service.settings import Settings
 from tests.costs.body_families import body_families
 from tests.costs.classes_families import classes_families
+from tests.costs.columnar_families import columnar_families
 from tests.costs.columns_families import columns_families
 from tests.costs.curves_families import curves_families, tradeoffs_families
 from tests.costs.families import BIG_BODY_BYTES, Family
@@ -60,6 +61,7 @@ def families() -> Iterator[Family]:
         picture_families(),
         columns_families(),
         body_families(),
+        columnar_families(),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -44,6 +45,12 @@ def test_every_n_ends_at_p() -> None:
     assert curve_of(Rows([], [], 10, 5), Every(4.0)).tp.tolist() == [0, 4, 8, 10]
     assert curve_of(Rows([], [], 8, 5), Every(4.0)).tp.tolist() == [0, 4, 8]
     assert curve_of(Rows([], [], 8, 5), Every(100.0)).tp.tolist() == [0, 8]
+
+
+@pytest.mark.parametrize("positives", [8, 8.5, 1e-150, 1e150])
+@pytest.mark.parametrize("every", [1e150, sys.float_info.max])
+def test_a_step_beyond_p_has_both_ends(every: float, positives: float) -> None:
+    assert curve_of(Rows([], [], positives, 5), Every(every)).tp.tolist() == [0, positives]
 
 
 def test_leading_negatives_start_at_precision_zero() -> None:

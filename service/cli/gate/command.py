@@ -38,7 +38,7 @@ class GateCommand(click.Command):
         """Run it; a status of 1 is a verdict."""
         try:
             return super().invoke(context)
-        except (click.ClickException, click.exceptions.Exit, MemoryError):  # the last also ends with status 2
+        except (click.ClickException, click.exceptions.Exit, MemoryError, OSError):  # the last two end with status 2
             raise
         except (KeyboardInterrupt, click.Abort):
             click.echo("Aborted!", err=True)

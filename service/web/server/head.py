@@ -67,6 +67,8 @@ class Head:
         return bool(expectations) and self.version >= (1, 1)
 
     def _asks_to_close(self) -> bool:
+        if self.method == "CONNECT":  # what follows belongs to the tunnel that is refused
+            return True
         options = {option.strip(b" \t").lower() for value in self.values(b"connection") for option in value.split(b",")}
         return b"close" in options or (self.version < (1, 1) and b"keep-alive" not in options)
 

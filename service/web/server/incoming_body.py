@@ -28,11 +28,15 @@ class IncomingBody:
         self._file: BinaryIO = io.BytesIO()
         self.is_spooled = False
 
+    def expect(self, size: int) -> None:
+        """Raise Problem body_too_large if this many more bytes are too many."""
+        if self.length + size > self._limit:
+            raise too_large(self._limit)
+
     def write(self, data: bytes | memoryview) -> None:
         """Append bytes. Raises Problem body_too_large; OSError without room."""
+        self.expect(len(data))
         self.length += len(data)
-        if self.length > self._limit:
-            raise too_large(self._limit)
         if self.length > self._in_memory and not self.is_spooled:
             before = cast("io.BytesIO", self._file)
             self._file = self._spool()

@@ -1,5 +1,7 @@
 """gunicorn's parser, with two of its checks as regular expressions: for a long head they took most of the time.
 
+It also checks trailers like header fields, and tells the size of a chunk before its content comes.
+
 Depends on the parser's internals, so gunicorn is pinned below 28; the tests' corpus of malformed requests checks it.
 """
 
@@ -7,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from gunicorn.asgi.parser import PythonProtocol
+from gunicorn.asgi.parser import InvalidHeader, PythonProtocol
 
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """RFC 9110, 5.6.2."""
@@ -21,11 +23,25 @@ class Parser(PythonProtocol):
 
     __slots__ = ()
 
+    @property
+    def missing_of_chunk(self) -> int:
+        """How many bytes of the current chunk are still to come."""
+        remaining: int = self._chunk_remaining
+        return remaining
+
     def _is_valid_token(self, data: bytes) -> bool:
         return _TOKEN.fullmatch(data) is not None
 
     def _has_invalid_header_chars(self, value: bytes) -> bool:
         return _NOT_IN_A_FIELD.search(value) is not None
+
+    def _find_line(self, limit: int, error: Exception) -> int:
+        end: int = super()._find_line(limit, error)
+        if end > 0 and self._state == "chunked" and self._chunk_state == "trailer":
+            name, colon, value = bytes(self._buffer[:end]).partition(b":")
+            if not colon or not self._is_valid_token(name) or self._has_invalid_header_chars(value):
+                raise InvalidHeader
+        return end
 
 
 def new_parser(cfg: Any, head_complete: Callable[[], bool], piece: Callable[[bytes], None]) -> Parser:  # noqa: ANN401  # gunicorn has no types

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import cast
 from urllib.parse import unquote
 
-from gunicorn.asgi.parser import InvalidHeader, LimitRequestHeaders, ParseError, PythonProtocol
+from gunicorn.asgi.parser import InvalidHeader, LimitRequestHeaders, ParseError
 
 from service.web.server.head import Head
 from service.web.server.incoming_body import IncomingBody
+from service.web.server.parser import Parser
 from service.web.server.transport import IncompleteHead, TinyChunks, incomplete_body, transport_problem
 from service.wire.problems import Problem, no_room
 
@@ -30,7 +31,7 @@ DENSE_PIECES = 128
 
 _HEAD_END = b"\r\n\r\n"
 
-NewParser = Callable[[Callable[[], bool], Callable[[bytes], None]], PythonProtocol]
+NewParser = Callable[[Callable[[], bool], Callable[[bytes], None]], Parser]
 """Makes a parser with the server's limits, given its callbacks after the head and for each piece of a chunked body."""
 
 
@@ -179,7 +180,12 @@ class RequestReader:
         return rest
 
     def _count_chunk_bytes(self, size: int) -> None:
-        """Count bytes of a chunked body. Raises TinyChunks or LimitRequestHeaders if too few of them are content."""
+        """Count bytes of a chunked body. Raises TinyChunks or LimitRequestHeaders if too few of them are content.
+
+        Raises Problem body_too_large if the current chunk will be too long.
+        """
+        if self.body is not None:
+            self.body.expect(self._parser.missing_of_chunk)
         self._of_chunks += size
         content = 0 if self.body is None else self.body.length
         framing = self._of_chunks - content

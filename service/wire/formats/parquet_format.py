@@ -7,11 +7,12 @@ unpacked.
 import pyarrow as pa
 from pyarrow import parquet
 
-from service.curves.budget import is_bounded
+from service.curves.budget import is_bounded, spend
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
 from service.wire.formats.parquet_pages import page_headers
+from service.wire.formats.reading_work import CHUNK, PAGE
 from service.wire.formats.table_columns import LONGEST_HEADER, no_rows, too_many_rows, unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
@@ -113,7 +114,9 @@ class ParquetTable:
         encodings: set[int] = set()
         unpacked = 0
         for chunk in chunks:
+            spend(CHUNK)
             for page in page_headers(self._body, chunk.start, chunk.end, chunk.rows):
+                spend(PAGE)
                 encodings.add(page.encoding)
                 unpacked += page.uncompressed_bytes
                 self._pages += 1

@@ -125,6 +125,11 @@ def test_who_asks_for_no_other_request(fields: list[bytes], version: bytes, *, c
     assert head_of(*fields, line=b"GET / HTTP/" + version).asks_to_close is closes
 
 
+def test_no_request_follows_one_for_a_tunnel() -> None:
+    """Not even if it is kept open: a client that believes in the tunnel sends something else."""
+    assert head_of(b"Connection: keep-alive", line=b"CONNECT a:80 HTTP/1.1").asks_to_close
+
+
 @pytest.mark.parametrize(
     ("fields", "length"),
     [([], 0), ([b"Content-Length: 0"], 0), ([b"Content-Length: 7"], 7), ([b"Transfer-Encoding: chunked"], None)],
