@@ -23,7 +23,8 @@ _TESTS = (
     "cli",
     "contract",
     "properties",
-    "web/test_calls.py",
+    "datasets",
+    "web",
 )
 _LEFT_OUT = ("tests/contract/test_schemathesis.py", "tests/contract/test_examples.py")
 """The first takes long; one test of the second counts processes, and there is one more here."""
