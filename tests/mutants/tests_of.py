@@ -55,7 +55,9 @@ class TestsOf:
         self._data = coverage.CoverageData(str(directory / "lines"))
         self._data.read()
         self.seconds: dict[str, float] = json.loads((directory / "seconds").read_text())
-        self._names = {_dotted(test): test for test in self.seconds}
+        self._names: dict[str, list[str]] = {}
+        for test in self.seconds:
+            self._names.setdefault(_without_folders(_dotted(test)), []).append(test)
         self._by_file: dict[Path, dict[int, list[str]]] = {}
 
     def __call__(self, mutant: Mutant) -> list[str]:
@@ -71,7 +73,7 @@ class TestsOf:
 
     def _running(self, file: Path, lines: tuple[int, int]) -> set[str]:
         contexts = {context for line in range(lines[0], lines[1] + 1) for context in self._lines(file).get(line, ())}
-        return {self._names[context] for context in contexts & self._names.keys()}
+        return {test for context in contexts for test in self._names.get(_without_folders(context), ())}
 
     def _lines(self, file: Path) -> dict[int, list[str]]:
         if file not in self._by_file:
@@ -81,3 +83,8 @@ class TestsOf:
 
 def _dotted(test: str) -> str:
     return test.replace(".py::", ".").replace("::", ".").replace("/", ".")
+
+
+def _without_folders(dotted: str) -> str:
+    """From the file on: to pytest, a package inside a folder that is none, such as web/server, is at the top."""
+    return dotted[dotted.find("test_") :]
