@@ -65,10 +65,10 @@ class TestsOf:
         found = self._running(mutant.file, mutant.statement)
         if not found and mutant.function is not None:
             found = self._running(mutant.file, mutant.function)
+        own = f"/test_{mutant.file.stem}.py::"
         if not found:
             found = self._running(mutant.file, (1, max(self._lines(mutant.file), default=1)))
-            found |= {test for test in self.seconds if test.startswith(OF_CONSTANTS)}
-        own = f"/test_{mutant.file.stem}.py::"
+            found |= {test for test in self.seconds if test.startswith(OF_CONSTANTS) or own in test}
         return sorted(found, key=lambda test: (own not in test, self.seconds[test], test))
 
     def _running(self, file: Path, lines: tuple[int, int]) -> set[str]:
