@@ -29,11 +29,11 @@ _TESTS = (
 _LEFT_OUT = ("tests/contract/test_schemathesis.py", "tests/contract/test_examples.py")
 """The first takes long; one test of the second counts processes, and there is one more here."""
 
-_SETTINGS = "[run]\nbranch = true\nsource = service\ndynamic_context = test_function\n"
+_SETTINGS = "[run]\nbranch = true\nsource = service\n"
 
 
 def measure(directory: Path) -> None:
-    """Run the tests once, in ten minutes, and write which lines each runs into files of a directory."""
+    """Run the tests once, in half an hour, and write which lines each runs into files of a directory."""
     settings = directory / "settings"
     settings.write_text(_SETTINGS)
     tests = [f"tests/{name}" for name in _TESTS] + [str(file) for file in sorted(Path("tests").glob("test_*.py"))]
@@ -55,9 +55,6 @@ class TestsOf:
         self._data = coverage.CoverageData(str(directory / "lines"))
         self._data.read()
         self.seconds: dict[str, float] = json.loads((directory / "seconds").read_text())
-        self._names: dict[str, list[str]] = {}
-        for test in self.seconds:
-            self._names.setdefault(_without_folders(_dotted(test)), []).append(test)
         self._by_file: dict[Path, dict[int, list[str]]] = {}
 
     def __call__(self, mutant: Mutant) -> list[str]:
@@ -73,18 +70,9 @@ class TestsOf:
 
     def _running(self, file: Path, lines: tuple[int, int]) -> set[str]:
         contexts = {context for line in range(lines[0], lines[1] + 1) for context in self._lines(file).get(line, ())}
-        return {test for context in contexts for test in self._names.get(_without_folders(context), ())}
+        return contexts & self.seconds.keys()
 
     def _lines(self, file: Path) -> dict[int, list[str]]:
         if file not in self._by_file:
             self._by_file[file] = self._data.contexts_by_lineno(str(file.resolve()))
         return self._by_file[file]
-
-
-def _dotted(test: str) -> str:
-    return test.replace(".py::", ".").replace("::", ".").replace("/", ".")
-
-
-def _without_folders(dotted: str) -> str:
-    """From the file on: to pytest, a package inside a folder that is none, such as web/server, is at the top."""
-    return dotted[dotted.find("test_") :]
