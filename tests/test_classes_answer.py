@@ -104,7 +104,9 @@ def test_what_is_undefined_is_null_with_a_warning() -> None:
     assert answer["averages"]["roc"][:2] == [None, None]
     assert answer["averages"]["roc"][2] is not None
     assert answer["hand_till"] is None
-    assert [warning["code"] for warning in answer["warnings"]] == ["undefined_classes"]
+    (warning,) = answer["warnings"]
+    assert warning["code"] == "undefined_classes"
+    assert warning["detail"].startswith("1 of 3 classes has no areas; see reason. ")
 
 
 def test_totals_of_a_class_with_every_row_are_the_nearest_doubles() -> None:

@@ -240,7 +240,7 @@ def _is_stream(name: str) -> bool:
 
 
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:
-    array = pa.array(cells.tolist() if cells.dtype == object or np.ma.isMaskedArray(cells) else cells)
+    array = pa.array(cells)
     return ArrowColumn(pa.chunked_array([array]), str(array.type))
 
 

@@ -102,9 +102,7 @@ GROUP_COLUMN_NAMES = {"score", *(field.name for field in fields(GroupColumns))} 
 
 
 def joined_groups(parts: Sequence[GroupColumns]) -> GroupColumns:
-    """The groups of several parts, all with squares or all without. Raises like the checks of a part."""
-    for part in parts:
-        part.check()
+    """The groups of several checked parts, all with squares or all without."""
     inclusive = [part.inclusive() for part in parts]
     columns: dict[str, Any] = {}
     for field in fields(GroupColumns):

@@ -39,6 +39,17 @@ def test_the_line_that_is_drawn_is_the_exact_curve(chart: str) -> None:
     assert slow.apart(in_plane(line), exact) <= 0.25 + slow.STEP + ROUNDED
 
 
+@pytest.mark.parametrize("chart", ["roc", "pr"])
+def test_classes_are_drawn_like_samples_of_their_own(chart: str) -> None:
+    scores, labels = BODIES["classes"]["scores"], BODIES["classes"]["labels"]
+    picture = drawn("classes", BODIES["classes"], chart=chart, side=str(SIDE))
+    for number, name in enumerate(scores):
+        body = {"scores": scores[name], "labels": labels, "positive_label": name}
+        line, _in_legend = lines(picture, hue(number))
+        alone, _in_legend = lines(drawn("curves", body, chart=chart, side=str(SIDE)), "s0")
+        np.testing.assert_array_equal(in_plane(line), in_plane(alone))
+
+
 def test_curves_have_their_areas_and_intervals() -> None:
     whole = answered("curves", BODIES["curves"])
     picture = drawn("curves", BODIES["curves"])

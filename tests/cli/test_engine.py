@@ -151,6 +151,7 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
         ("scores,labels\n1,1\n0,1\n", [], ["All 2 labels are positive; a curve needs both classes. (one_class)"]),
         ("scores,labels\n1,1\n0,0\n", ["--partial", "[{"], ["--partial"]),
         ("scores,labels\n1,1\n0,0\n", ["--positives", "3"], ["--positives cannot be combined with --engine."]),
+        *(("", ["--tolerance", text], ["is not in the range 0<x<=1"]) for text in ("0", "1.5")),
         ("scores,labels\n1,1\n0,0\n", ["--memory", "much"], ["DuckDB could not read or group the rows."]),
         ("scores,labels\n1,1\n0,0\n", ["--memory", "10KB"], ["--memory 10KB is too little: give more, as in 1GB"]),
     ],

@@ -30,6 +30,7 @@ def columns(ends: list[tuple[float, float]], **options: Any) -> GroupColumns:
         ([(0, 1), (1, 2)], "right", [(5e-324, 1), (np.nextafter(1, 2), 2)]),
         ([(1, 2), (0, 1), (3, 3), (3, 3)], "both", [(0, 2), (3, 3)]),
         ([(0, 5), (1, 2), (4, 6), (7, 8)], "both", [(0, 6), (7, 8)]),
+        ([(0, 1), (5, 6), (6, 7)], "both", [(0, 1), (5, 7)]),
         ([(0, 5), (1, 2), (np.nextafter(5, 6), 6)], "both", [(0, 5), (np.nextafter(5, 6), 6)]),
         ([(-0.0, -0.0), (0, 0), (-1, -1)], "both", [(-1, -1), (0, 0)]),
         ([(-1, -0.0), (0.5, 0.5)], "both", [(-1, 0), (0.5, 0.5)]),
@@ -49,7 +50,7 @@ def test_groups_with_a_score_in_common_become_one(
     assert (found.closed, found.positives_squared) == ("both", None)
     if len(united) == len(set(ends)):
         assert Grouped.of(given).low.tolist() == [low for low, _ in reversed(united)]
-    elif len(ends) == 2:
+    else:
         with pytest.raises(GroupsOverlap):
             Grouped.of(given)
 

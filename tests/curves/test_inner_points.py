@@ -58,6 +58,14 @@ def test_steps_of_all_slopes(tp: int, fp: int, step: float) -> None:
         assert distance(one_step(tp, fp, int(step), gained)) < WORST
 
 
+@pytest.mark.parametrize(
+    ("fp", "negatives"), [(1146188187545373, 10211428704749280), (795537999186557, 10597074365827400)]
+)
+def test_points_of_a_short_step_between_counts_whose_products_round(fp: int, negatives: int) -> None:
+    """Of a million such steps, those that are up to 2.8 units off if the products are rounded."""
+    assert distance(Rows([0], [fp], 3, negatives)) < WORST
+
+
 def test_the_two_ways_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Point by point and in closed form, the result is the same double or a neighbour."""
     random = np.random.default_rng(3)

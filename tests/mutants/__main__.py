@@ -1,6 +1,8 @@
 """Prints which random mutants no test notices: python -m tests.mutants [--number 300] [--seed 20].
 
 Each is tried in a process forked from this one, which has imported the libraries but nothing of rocpr.
+`--folders web/server cli` changes those folders of service; `--since COMMIT` takes half of the mutants from lines that
+are new since that commit.
 `--tests DIRECTORY` records which tests run which lines, for further runs; `--only 7 12` tries some mutants again.
 """
 
@@ -26,9 +28,10 @@ from types import CodeType
 import pytest
 
 from tests.mutants.changes import Mutant, mutants
+from tests.mutants.new_lines import is_new
 from tests.mutants.tests_of import TestsOf, measure
 
-FOLDERS = ("curves", "inference", "wire")
+FOLDERS = ["curves", "inference", "wire"]
 OURS = ("__main__", "deploy", "service", "tests")
 
 ROUNDS = (8.0, 30.0)
@@ -72,6 +75,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
     parser.add_argument("--number", type=int, default=300)
     parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--folders", nargs="+", default=FOLDERS)
+    parser.add_argument("--since")
     parser.add_argument("--tests", type=Path)
     parser.add_argument("--only", nargs="+", type=int)
     arguments = parser.parse_args()
@@ -80,9 +85,9 @@ def main() -> None:
     if not (directory / "seconds").exists():
         measure(directory)
     tests_of = TestsOf(directory)
-    files = sorted(file for folder in FOLDERS for file in Path("service", folder).rglob("*.py"))
+    files = sorted(file for folder in arguments.folders for file in Path("service", folder).rglob("*.py"))
     everything = [mutant for file in files for mutant in mutants(file)]
-    chosen = random.Random(arguments.seed).sample(everything, arguments.number)
+    chosen = _sample(everything, arguments.number, random.Random(arguments.seed), arguments.since)
     _import_libraries()
     count: Counter[str] = Counter()
     for number in arguments.only or range(arguments.number):
@@ -90,6 +95,15 @@ def main() -> None:
         count[outcome] += 1
         print(f"{number} {outcome}: {chosen[number]}", flush=True)
     print(*(f"{times} {outcome}" for outcome, times in count.most_common()), sep=", ")
+
+
+def _sample(everything: list[Mutant], number: int, generator: random.Random, since: str | None) -> list[Mutant]:
+    if since is None:
+        return generator.sample(everything, number)
+    new = [mutant for mutant in everything if is_new(mutant, since)]
+    chosen = generator.sample(new, min(number // 2, len(new)))
+    others = [mutant for mutant in everything if mutant not in chosen]
+    return chosen + generator.sample(others, number - len(chosen))
 
 
 def _import_libraries() -> None:

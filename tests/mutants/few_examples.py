@@ -1,10 +1,11 @@
-"""A plugin for pytest: few examples of each property, and the time of each test that passed."""
+"""A plugin for pytest: few examples of each property, the lines that each test runs, and its time if it passed."""
 
 import json
 import os
 from collections import defaultdict
 from pathlib import Path
 
+import coverage
 import pytest
 from hypothesis import Phase, settings
 
@@ -25,9 +26,15 @@ def pytest_sessionstart() -> None:
     strategies.examples = lambda number: settings(_EXAMPLES(min(number, FEW)), phases=_PHASES)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Record what follows as lines of this test; coverage's own contexts mistake all properties for one test."""
+    if (recorder := coverage.Coverage.current()) is not None:
+        recorder.switch_context(_function(item.nodeid))
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Add up the times by function, over its parameters."""
-    function = report.nodeid.partition("[")[0]
+    function = _function(report.nodeid)
     _SECONDS[function] += report.duration
     if report.failed:
         _FAILED.add(function)
@@ -38,3 +45,8 @@ def pytest_sessionfinish() -> None:
     if "SECONDS_FILE" in os.environ:
         passed = {function: seconds for function, seconds in _SECONDS.items() if function not in _FAILED}
         Path(os.environ["SECONDS_FILE"]).write_text(json.dumps(passed))
+
+
+def _function(test: str) -> str:
+    """The test without its parameters."""
+    return test.partition("[")[0]

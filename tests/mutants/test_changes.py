@@ -1,8 +1,9 @@
-"""The changes of a module, for one that has every kind."""
+"""The changes of a module, for one that has every kind; and the lines that are new since a commit."""
 
 from pathlib import Path
 
 from tests.mutants.changes import mutants
+from tests.mutants.new_lines import new_lines
 
 MODULE = '''"""No change."""
 from typing import TypeVar
@@ -40,3 +41,8 @@ def test_the_lines_whose_tests_are_asked(tmp_path: Path) -> None:
     assert by_change["3"] == ((8, 8), (5, 10))
     assert by_change["and"] == ((6, 6), (5, 10))
     assert by_change["True"] == ((4, 4), (5, 10))
+
+
+def test_new_lines_of_a_difference() -> None:
+    diff = "+++ b/module.py\n@@ -3 +3,2 @@ def f():\n-a\n+b\n+c\n@@ -7,2 +7,0 @@\n-d\n-e\n@@ -20 +18 @@\n-f\n+g\n"
+    assert new_lines(diff) == {3, 4, 18}

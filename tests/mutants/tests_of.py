@@ -23,16 +23,17 @@ _TESTS = (
     "cli",
     "contract",
     "properties",
-    "web/test_calls.py",
+    "datasets",
+    "web",
 )
 _LEFT_OUT = ("tests/contract/test_schemathesis.py", "tests/contract/test_examples.py")
 """The first takes long; one test of the second counts processes, and there is one more here."""
 
-_SETTINGS = "[run]\nbranch = true\nsource = service\ndynamic_context = test_function\n"
+_SETTINGS = "[run]\nbranch = true\nsource = service\n"
 
 
 def measure(directory: Path) -> None:
-    """Run the tests once, in ten minutes, and write which lines each runs into files of a directory."""
+    """Run the tests once, in half an hour, and write which lines each runs into files of a directory."""
     settings = directory / "settings"
     settings.write_text(_SETTINGS)
     tests = [f"tests/{name}" for name in _TESTS] + [str(file) for file in sorted(Path("tests").glob("test_*.py"))]
@@ -54,7 +55,6 @@ class TestsOf:
         self._data = coverage.CoverageData(str(directory / "lines"))
         self._data.read()
         self.seconds: dict[str, float] = json.loads((directory / "seconds").read_text())
-        self._names = {_dotted(test): test for test in self.seconds}
         self._by_file: dict[Path, dict[int, list[str]]] = {}
 
     def __call__(self, mutant: Mutant) -> list[str]:
@@ -62,21 +62,17 @@ class TestsOf:
         found = self._running(mutant.file, mutant.statement)
         if not found and mutant.function is not None:
             found = self._running(mutant.file, mutant.function)
+        own = f"/test_{mutant.file.stem}.py::"
         if not found:
             found = self._running(mutant.file, (1, max(self._lines(mutant.file), default=1)))
-            found |= {test for test in self.seconds if test.startswith(OF_CONSTANTS)}
-        own = f"/test_{mutant.file.stem}.py::"
+            found |= {test for test in self.seconds if test.startswith(OF_CONSTANTS) or own in test}
         return sorted(found, key=lambda test: (own not in test, self.seconds[test], test))
 
     def _running(self, file: Path, lines: tuple[int, int]) -> set[str]:
         contexts = {context for line in range(lines[0], lines[1] + 1) for context in self._lines(file).get(line, ())}
-        return {self._names[context] for context in contexts & self._names.keys()}
+        return contexts & self.seconds.keys()
 
     def _lines(self, file: Path) -> dict[int, list[str]]:
         if file not in self._by_file:
             self._by_file[file] = self._data.contexts_by_lineno(str(file.resolve()))
         return self._by_file[file]
-
-
-def _dotted(test: str) -> str:
-    return test.replace(".py::", ".").replace("::", ".").replace("/", ".")

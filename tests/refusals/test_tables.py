@@ -13,6 +13,7 @@ from tests import asking
 from tests.refusals.places import COLUMNS, DROP, EVALUATING, QUERIES, TABLE
 
 COUNTS_TABLE = "tp,fp,threshold\n1,1,1\n2,2,2\n"
+GROUPS_TABLE = "score,positives,negatives\n.9,2,0\n.1,0,2\n"
 TOTALS = {"positives": "2", "negatives": "2"}
 
 ALONE = [operation for operation in EVALUATING if operation != "comparisons"]
@@ -150,6 +151,7 @@ def test_a_table_of_very_many_columns(operation: str) -> None:
         ("tp,fp\n1,1\n", TOTALS | {"negatives": "-1"}, "/negatives", "negative"),
         ("tp,fp,fn,tn\n1e300,1,0,2\n", {}, "", "total_out_of_range"),
         ("scores,labels,tp,fp\n.9,1,1,0\n.1,0,1,1\n", {}, "/scores", "exclusive"),
+        *((GROUPS_TABLE, {name: "score"}, f"/{name}", "exclusive") for name in ("weights", "positives")),
     ],
 )
 def test_counts(operation: str, table: str, options: dict[str, str], pointer: str, code: str) -> None:

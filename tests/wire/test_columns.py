@@ -135,7 +135,7 @@ def of_texts(texts, positive):
 def test_a_negative_label_that_may_mean_none_is_named(text):
     told = "'yes', in 2 rows, is positive; all other labels are negative: {}in 1."
     doubt = f" {text!r}, in 1 row, may mean that there is no label: if so, leave out such rows."
-    assert of_texts(["yes", text, "yes"], "yes") == {told.format(f"{text!r} ") + doubt}
+    assert of_texts([text, "yes", "yes"], "yes") == {told.format(f"{text!r} ") + doubt}
     (rest,) = of_texts(["yes", "no", text, "no", "yes"], "yes")
     assert rest.endswith(f"are negative: 'no' in 2 and {text!r} in 1.{doubt}")
 

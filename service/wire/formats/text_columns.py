@@ -85,20 +85,23 @@ def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str)
     good = pc.fill_null(pc.match_substring_regex(points, _DECIMAL_TEXT), True)  # noqa: FBT003  # pyarrow's signature
     row = pc.index(good, False).as_py()
     text = cells[row].as_py()
-    if not text:
-        return ColumnError("not_a_number", f"This is blank; it must be a number. {LEAVE_OUT}", row)
+    blank = f"This is blank; it must be a number. {LEAVE_OUT}"
+    return ColumnError("not_a_number", f"{shown(text)} {_fault(text, decimal)}" if text else blank, row)
+
+
+def _fault(text: str, decimal: str) -> str:
+    """Say what is wrong with a text that is not a number."""
     if decimal == "." and _WITH_THOUSANDS.fullmatch(text):
         # With a decimal comma, 1,000 would be read as 1.
         other = ", or set decimal=comma if this is a decimal comma" if _WITH_COMMA.fullmatch(text) else ""
-        return ColumnError("not_a_number", f"{shown(text)} has a comma: leave out commas of thousands{other}.", row)
+        return f"has a comma: leave out commas of thousands{other}."
     if decimal == "." and _WITH_COMMA.fullmatch(text):
-        return ColumnError("not_a_number", f"{shown(text)} has a decimal comma: set decimal=comma.", row)
+        return "has a decimal comma: set decimal=comma."
     if text.endswith("%"):
-        return ColumnError("not_a_number", f"{shown(text)} is not a decimal number: leave out the percent sign.", row)
+        return "is not a decimal number: leave out the percent sign."
     if text in NO_VALUE:
-        return ColumnError("not_a_number", f"{shown(text)} is not a decimal number. {LEAVE_OUT}", row)
-    mark = " with decimal=comma" if decimal == "," and "." in text else ""
-    return ColumnError("not_a_number", f"{shown(text)} is not a decimal number{mark}.", row)
+        return f"is not a decimal number. {LEAVE_OUT}"
+    return f"is not a decimal number{' with decimal=comma' if decimal == ',' and '.' in text else ''}."
 
 
 @labels.register

@@ -68,7 +68,9 @@ def test_integers_keep_their_type(kind, version):
 @pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64(), pa.null(), pa.large_string()])
 def test_other_types_that_are_read(kind):
     cells = [None, None] if kind == pa.null() else pa.array(np.array([0.5, 7])).cast(kind).to_pylist()
-    assert read(parquet_body(pa.table({"x": pa.array(cells, kind)})), "x")["x"].to_pylist() == cells
+    for nullable in {True, kind == pa.null()}:
+        table = pa.table([pa.array(cells, kind)], pa.schema([pa.field("x", kind, nullable)]))
+        assert read(parquet_body(table), "x")["x"].to_pylist() == cells
 
 
 @pytest.mark.parametrize(
