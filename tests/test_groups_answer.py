@@ -166,6 +166,7 @@ def test_the_worst_drop_is_from_the_best_of_the_baseline():
     farthest = ROC_AT_BEST - ROC_AT_WORST
     assert [check["bounds"][end] for end in ("lower", "upper")] == pytest.approx([-farthest, farthest])
     assert check["status"] == "undecided"
+    assert check["reason"].startswith("The difference of roc may be anything from -0.2 to 0.2 ")
 
 
 def test_an_interval_includes_those_at_both_ends():

@@ -126,7 +126,3 @@ def test_densities_at_the_ends_read_precision_and_recall_off(index: str) -> None
     # Beta(.01, 1000) has all but 1e-5 of its mass at 0, Beta(1000, .01) at 1.
     assert mean_of(index, ONE, 0.01, 1000.0) == pytest.approx(0.75, rel=1e-4)
     assert mean_of(index, ONE, 1000.0, 0.01) == pytest.approx(0.25, rel=1e-4)
-
-
-def test_a_density_is_two_numbers() -> None:
-    assert (BetaDensity(0.5, 2.0).a, BetaDensity(a=0.5, b=2.0).b) == (0.5, 2.0)

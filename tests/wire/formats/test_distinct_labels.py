@@ -17,3 +17,8 @@ def test_labels_that_need_a_positive_label_are_refused_with_the_sentence_of_a_co
         distinct_labels(values, np.array(counts), None)
     assert (of_values.value.code, of_values.value.detail) == (of_rows.value.code, of_rows.value.detail)
     assert of_values.value.row is None
+
+
+def test_values_of_which_there_is_no_column_are_no_labels():
+    with pytest.raises(ColumnError, match=r"^Labels must be integers, floats, decimals, booleans or text\.$"):
+        distinct_labels([object(), object()], np.array([1, 1]), None)
