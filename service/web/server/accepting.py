@@ -111,7 +111,7 @@ class Listeners:
             self._pause(listener, STAND_BACK_SECONDS, self._accept_after_all)
             return
         for _ in range(AT_ONCE):
-            if not self._accept_now(listener) or self._is_ahead():
+            if not self._accept_now(listener) or self._is_ahead() or self.count() >= self._most:
                 return
 
     def _is_ahead(self) -> bool:

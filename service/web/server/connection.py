@@ -18,7 +18,7 @@ from service.web.server.head import Head
 from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS, Phase
 from service.web.server.queues import Use
 from service.web.server.reading import RequestReader
-from service.web.server.reply import Reply
+from service.web.server.reply import FileBody, Reply
 from service.web.server.sending import Sending
 from service.web.server.shared import Shared
 from service.wire.problems import Problem
@@ -240,10 +240,12 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self.transport.abort()
 
-    def take_piece(self, piece: bytes | None) -> None:
+    def take_piece(self, piece: bytes | FileBody | None) -> None:
         """Send a piece of a stream; None after the last."""
         if self.sending is not None:
             self._send(partial(self.sending.add, piece))
+        elif isinstance(piece, FileBody):
+            piece.close()
 
     def probe(self) -> None:
         """Send an interim answer, once, to a client that has closed its sending side."""
