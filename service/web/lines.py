@@ -33,7 +33,7 @@ _LOG = logging.getLogger("service")
 _Work = Callable[[OnProgress], tuple[Answer, BinaryIO]]
 """The work: it reports its progress, and returns an answer and the file with its body."""
 
-_Pieces = Callable[[BinaryIO], Iterable[bytes]]
+_PiecesOf = Callable[[BinaryIO], Iterable[bytes]]
 """Turns a file into pieces of the answer, and closes it."""
 
 _OnEnd = Callable[[Answer, int], object]
@@ -42,7 +42,9 @@ _OnEnd = Callable[[Answer, int], object]
 _End = tuple[Answer, BinaryIO] | Exception
 
 
-def lines(work: _Work, instance: str, pieces: _Pieces) -> tuple[Answer, BinaryIO] | Callable[[_OnEnd], Iterator[bytes]]:
+def lines(
+    work: _Work, instance: str, pieces: _PiecesOf
+) -> tuple[Answer, BinaryIO] | Callable[[_OnEnd], Iterator[bytes]]:
     """Do the work in another thread; returns a function that writes the lines meanwhile.
 
     If it fails before the first line, no lines are written: what the work raised is raised here, and a problem that it
@@ -103,7 +105,7 @@ def _answered(end: _End, instance: str) -> tuple[Answer, BinaryIO]:
     return answer, BytesIO(answer.body)
 
 
-def _last_line(answer: Answer, content: BinaryIO, size: int, on_end: _OnEnd, pieces: _Pieces) -> Iterator[bytes]:
+def _last_line(answer: Answer, content: BinaryIO, size: int, on_end: _OnEnd, pieces: _PiecesOf) -> Iterator[bytes]:
     begin, finish = b'{"problem":' if answer.problem else b'{"answer":', b"}\n"
     content.seek(-1, os.SEEK_END)
     content.seek(-(content.read() == b"\n"), os.SEEK_END)  # in place of the line break at its end

@@ -33,7 +33,7 @@ ROUND_BYTES = 1 << 20
 When each read as much as its client could send, the loop was away for 0.1 s with 100 fast clients.
 """
 
-CROWD = 64
+MOST_WITHOUT_TURNS = 64
 """More connections than this with long bodies read in turns (chunk_turns.py): each read takes time, however short."""
 
 UNASKED_BYTES = 32 * 1024
@@ -80,7 +80,7 @@ class Shared:
     @property
     def is_crowded(self) -> bool:
         """Whether the connections that are `taking` must read in turns."""
-        return self.taking > CROWD
+        return self.taking > MOST_WITHOUT_TURNS
 
     def share_of_round(self) -> int:
         """How many bytes one of them may read at once."""

@@ -48,7 +48,7 @@ _MEMBER_BYTES = 1 << 16
 _MOST_MEMBERS = 10_000
 """Each gzip member takes time, however short. In blocks of 64 KiB, as bgzip writes, this many are 640 MiB."""
 
-_MEMBER = 4
+_GZIP_MEMBER = 4
 """The work of a member, in the rows of service/curves/budget.py: 2 µs."""
 
 _GZIP_FORMAT = 31
@@ -165,7 +165,7 @@ def _gunzipped(body: Body) -> Iterator[bytes]:
         while piece:
             if stream.eof:
                 members += 1
-                spend(_MEMBER)
+                spend(_GZIP_MEMBER)
                 if not piece.startswith(_GZIP_MAGIC[: len(piece)]):
                     raise _Trailing
                 if members > _MOST_MEMBERS:

@@ -120,7 +120,7 @@ def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
         put(turns, connection)
 
     monkeypatch.setattr(ChunkTurns, "put", note)
-    monkeypatch.setattr(shared, "CROWD", 5)
+    monkeypatch.setattr(shared, "MOST_WITHOUT_TURNS", 5)
     served = serve(echo)
 
     def begun() -> Client:
