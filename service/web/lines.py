@@ -5,7 +5,7 @@ Knows threads and lines; nothing of requests. The lines keep a connection alive,
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from itertools import chain
 from queue import Empty, SimpleQueue
@@ -28,12 +28,13 @@ FIRST_SECONDS = 5.0
 """The longest time to the first line. Until then a request can still be refused with a status other than 200, even if
 the server is busy."""
 
-_COPIED_BYTES = 1 << 18
-
 _LOG = logging.getLogger("service")
 
 _Work = Callable[[OnProgress], tuple[Answer, BinaryIO]]
 """The work: it reports its progress, and returns an answer and the file with its body."""
+
+_PiecesOf = Callable[[BinaryIO], Iterable[bytes]]
+"""Turns a file into pieces of the answer, and closes it."""
 
 _OnEnd = Callable[[Answer, int], object]
 """Called before the last line, with the answer that it holds and the bytes of all lines."""
@@ -41,7 +42,9 @@ _OnEnd = Callable[[Answer, int], object]
 _End = tuple[Answer, BinaryIO] | Exception
 
 
-def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Callable[[_OnEnd], Iterator[bytes]]:
+def lines(
+    work: _Work, instance: str, pieces: _PiecesOf
+) -> tuple[Answer, BinaryIO] | Callable[[_OnEnd], Iterator[bytes]]:
     """Do the work in another thread; returns a function that writes the lines meanwhile.
 
     If it fails before the first line, no lines are written: what the work raised is raised here, and a problem that it
@@ -73,7 +76,7 @@ def lines(work: _Work, instance: str) -> tuple[Answer, BinaryIO] | Callable[[_On
             size += len(line)
             yield line
         if not isinstance(ends[0], ClientGone):
-            yield from _last_line(*_answered(ends[0], instance), size, on_end)
+            yield from _last_line(*_answered(ends[0], instance), size, on_end, pieces)
 
     return written
 
@@ -102,15 +105,13 @@ def _answered(end: _End, instance: str) -> tuple[Answer, BinaryIO]:
     return answer, BytesIO(answer.body)
 
 
-def _last_line(answer: Answer, content: BinaryIO, size: int, on_end: _OnEnd) -> Iterator[bytes]:
+def _last_line(answer: Answer, content: BinaryIO, size: int, on_end: _OnEnd, pieces: _PiecesOf) -> Iterator[bytes]:
     begin, finish = b'{"problem":' if answer.problem else b'{"answer":', b"}\n"
-    with content:
-        content.seek(-1, os.SEEK_END)
-        length = content.tell() + (content.read() != b"\n")  # without the line break at its end
-        on_end(answer, size + len(begin) + length + len(finish))
-        yield begin
-        content.seek(0)
-        while piece := content.read(min(length, _COPIED_BYTES)):
-            length -= len(piece)
-            yield piece
-        yield finish
+    content.seek(-1, os.SEEK_END)
+    content.seek(-(content.read() == b"\n"), os.SEEK_END)  # in place of the line break at its end
+    content.write(finish)
+    content.flush()
+    on_end(answer, size + len(begin) + content.tell())
+    yield begin
+    content.seek(0)
+    yield from pieces(content)

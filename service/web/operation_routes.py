@@ -6,10 +6,10 @@ operation means.
 
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -175,7 +175,7 @@ class Operations:
             with self._body_in_file(environ) as body:
                 return self._big.answer_in_files(asked, body, client_of(environ), progress)
 
-        begun = lines(work, asked.instance)
+        begun = lines(work, asked.instance, partial(_pieces_of, environ))
         if isinstance(begun, tuple):
             return _response_from_file(*begun)
         finish = finish_later()
@@ -242,6 +242,15 @@ def _response_from_file(result: Answer, content: BinaryIO) -> Response:
         return _response(result, wrap_file(request.environ, content), length, direct_passthrough=True)
     with content:
         return _response(result, [content.read()], length)
+
+
+def _pieces_of(environ: "WSGIEnvironment", content: BinaryIO) -> Iterator[bytes]:
+    """The pieces of a file; our server gets the file itself: a slow client would keep a thread and its slot."""
+    if pass_of(environ) is not None and not isinstance(content, io.BytesIO):
+        yield wrap_file(environ, content)  # type: ignore[misc]  # see server/exchange.py
+    else:
+        with content:
+            yield from wrap_file(environ, content)
 
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:

@@ -4,7 +4,7 @@ One process is one worker of gunicorn, with one event loop. Nobody waits for a c
 are a few kilobytes of state on the loop, with a deadline. So clients cost each other nothing but evaluation time, which
 is bounded and shared fairly.
 
-**Who reads.** `accepting.py` accepts connections, one per event; a process with more connections than another stands
+**Who reads.** `accepting.py` accepts connections, a few per event; a process with more connections than another stands
 back for a moment. `connection.py` is a connection: a phase, and its deadline. `reading.py` turns bytes into requests,
 with gunicorn's parser for heads and chunks, and `head.py` checks what the parser accepts. All connections of a process
 read into one buffer (`shared.py`), in short pieces where each byte costs time. A short body stays in memory; a longer
@@ -39,6 +39,7 @@ connection, and might destroy the answer before it is read.
     a head                     32 KiB in all, 100 fields, 10 s
     a body                     ROCPR_MAX_BODY_BYTES, 10 s and the time that its bytes take at ROCPR_MIN_BODY_RATE
     bodies in small chunks     a fifth of the loop's time for all together, in turns by address
+    long bodies                1 MiB for all together in a round of the loop; of more than 64 clients, the same turns
     a silent client            10 s in a request, `keepalive` between requests
     an unread answer           30 s without progress
     bodies, unread answers     ROCPR_SPOOL_BYTES in files, 128 MiB of memory a process; the slowest clients make way

@@ -1,4 +1,4 @@
-"""Turns in reading small chunks: each chunk takes time on the loop, whatever its length, so connections take turns.
+"""Turns in reading: small chunks, or the long bodies of many clients, take time on the loop, so connections take turns.
 
 Knows connections and time; reading.py knows chunks.
 """
@@ -12,7 +12,7 @@ from service.web.server.phase import Phase
 from service.web.server.sweep import has_gone
 
 TURN_SECONDS = 0.005
-"""Seconds between reads of a connection whose body comes in small chunks; a read takes about a millisecond."""
+"""Seconds between reads of connections that take turns; of a body in small chunks, a read takes about a millisecond."""
 
 GONE_AT_ONCE = 100
 """The most departed clients skipped in one turn; checking one takes 10 µs."""

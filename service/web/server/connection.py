@@ -18,7 +18,7 @@ from service.web.server.head import Head
 from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS, Phase
 from service.web.server.queues import Use
 from service.web.server.reading import RequestReader
-from service.web.server.reply import Reply
+from service.web.server.reply import FileBody, Reply
 from service.web.server.sending import Sending
 from service.web.server.shared import Shared
 from service.wire.problems import Problem
@@ -71,10 +71,12 @@ class Connection(asyncio.BufferedProtocol):
         self._slow_down = slow_down
         self._next_pass = Pass.SMALL  # after the body
         self._half_closed = self._is_full = self._is_last = self._was_probed = False
+        self.phase = Phase.IDLE
         self._enter(Phase.IDLE, shared.bounds.keepalive)
 
     def _enter(self, phase: Phase, seconds: float = 0.0) -> None:
         """Begin a phase, with a limit in seconds if it depends only on the client."""
+        self._shared.taking += phase.takes_bytes - self.phase.takes_bytes
         self.phase = phase
         self.since = time.monotonic()
         self.deadline = self.since + seconds
@@ -89,7 +91,7 @@ class Connection(asyncio.BufferedProtocol):
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
         """Lend the server's shared buffer, which is emptied before the next read."""
         if self.phase is Phase.LINGERING or self._reads_content():
-            return self._shared.buffer
+            return self._shared.buffer[: self._shared.share_of_round()]
         is_dense = self.reader is not None and self.reader.is_dense
         return self._shared.short_buffer[:DENSE_BYTES] if is_dense else self._shared.short_buffer
 
@@ -103,6 +105,8 @@ class Connection(asyncio.BufferedProtocol):
             if len(self.ahead) > AHEAD_BYTES:
                 self._is_full = True
                 self.transport.pause_reading()
+        elif self.phase is Phase.LINGERING and self._shared.is_crowded:
+            self._slow_down(self)
 
     def eof_received(self) -> bool:
         """Note that the client will send nothing more; it may still read, so the sending side stays open."""
@@ -149,7 +153,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self.phase is Phase.IDLE and reader.begun:
             self._enter(Phase.HEAD, PATIENCE_SECONDS)
-        if reader.is_dense:
+        if reader.is_dense or (self.phase is Phase.BODY and self._shared.is_crowded):
             self._slow_down(self)
         if self.phase is Phase.HEAD and reader.head is not None:
             self._on_head(reader)
@@ -165,10 +169,7 @@ class Connection(asyncio.BufferedProtocol):
         head = cast("Head", reader.head)
         self.exchange = self._shared.new_exchange(self, head, self.client, self.listener, self.use)
         first = self._shared.first_pass(head)
-        if first is Pass.HEAD:
-            self._ask(first)
-        else:
-            self._want_body(first)
+        (self._ask if first is Pass.HEAD else self._want_body)(first)
 
     def _want_body(self, next_pass: Pass) -> None:
         """Read the rest of the body, if any, before that pass."""
@@ -183,8 +184,8 @@ class Connection(asyncio.BufferedProtocol):
         self._read_ahead()
 
     def read_on(self, waited: float) -> None:
-        """Resume reading after a pause for other connections, which does not count against the client."""
-        self.deadline += waited
+        """Resume reading after a pause for other connections, which does not count against the client's request."""
+        self.deadline += 0 if self.phase is Phase.LINGERING else waited
         if not self._is_full:
             self.transport.resume_reading()
 
@@ -239,10 +240,12 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self.transport.abort()
 
-    def take_piece(self, piece: bytes | None) -> None:
+    def take_piece(self, piece: bytes | FileBody | None) -> None:
         """Send a piece of a stream; None after the last."""
         if self.sending is not None:
             self._send(partial(self.sending.add, piece))
+        elif isinstance(piece, FileBody):
+            piece.close()
 
     def probe(self) -> None:
         """Send an interim answer, once, to a client that has closed its sending side."""

@@ -43,7 +43,7 @@ class Receiver(Protocol):
     def failed(self) -> None:
         """The application has failed to answer, or to finish its answer."""
 
-    def take_piece(self, piece: bytes | None) -> None:
+    def take_piece(self, piece: bytes | FileBody | None) -> None:
         """Receive a piece of a stream; None after the last."""
 
     def refuse(self, problem: Problem) -> None:
@@ -203,7 +203,10 @@ class Exchange:
             )
 
     def _streamed(self, status: str, fields: Fields, body: Iterable[bytes]) -> Then:
-        """Pass on a body piece by piece as the client reads it, until it leaves."""
+        """Pass on a body piece by piece as the client reads it, until it leaves.
+
+        The last piece may be a FileBody, which the loop sends while this thread and its slot are free for others.
+        """
         stream, is_chunked = Stream(), self._environ["SERVER_PROTOCOL"] == "HTTP/1.1"
         if is_chunked:
             fields = [*fields, ("Transfer-Encoding", "chunked")]
@@ -211,6 +214,7 @@ class Exchange:
         try:
             for piece in filter(None, body):
                 if not stream.wait_for_room():
+                    close_body(piece)
                     return self.dispose
                 self._call_on_loop(self._receiver.take_piece, piece)
         except Exception as error:  # noqa: BLE001  # part was sent; the connection ends, so that nobody takes it for the whole answer

@@ -19,3 +19,8 @@ class Phase(Enum):
     SENDING = "an answer is being sent"
     LINGERING = "the last answer was sent; what comes is dropped"
     CLOSED = "there is no connection any more"
+
+    @property
+    def takes_bytes(self) -> bool:
+        """Whether as many bytes may come as the client can send."""
+        return self in {Phase.BODY, Phase.LINGERING}

@@ -79,7 +79,7 @@ class Reply:
             self.body.leave()
 
 
-def close_body(body: Iterable[bytes]) -> None:
+def close_body(body: object) -> None:
     """Close a body as PEP 3333 requires."""
     close = getattr(body, "close", None)
     if close is not None:

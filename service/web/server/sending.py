@@ -32,9 +32,12 @@ class Sending:
         self._is_chunked = reply.is_chunked
         self._ended = not isinstance(reply.body, Stream)
         """Whether the answer is complete."""
+        self._end = b"0\r\n\r\n" if reply.is_chunked and not self._ended else b""
+        """What is sent after the last piece of a stream."""
+        self._file: FileBody | None = None
         self._at = self._left = 0
         if isinstance(reply.body, FileBody):
-            self._at, self._left = reply.body.extent() or (0, 0)
+            self._begin_file(reply.body)
             self._left = self._left if reply.length is None else reply.length
         elif isinstance(reply.body, bytes):
             self._left = len(reply.body)
@@ -62,6 +65,9 @@ class Sending:
             self._body.make_room()
         if self._left or not self._ended:
             return False
+        if self._end:
+            self._transport.write(self._end)
+            self._end = b""
         self._transport.set_write_buffer_limits(0)  # now it reports when the last byte has left
         return not self._transport.get_write_buffer_size()
 
@@ -72,11 +78,15 @@ class Sending:
     def _has_room(self) -> bool:
         return self._transport.get_write_buffer_size() <= BUFFERED_BYTES and not self._transport.is_closing()
 
-    def add(self, piece: bytes | None) -> bool:
-        """Send a piece of a stream, or its end if None; otherwise like send_more."""
+    def add(self, piece: bytes | FileBody | None) -> bool:
+        """Send a piece of a stream, or its end if None; otherwise like send_more. A file has to be the last piece."""
         if piece is None:
             self._ended = True
-            self._transport.write(b"0\r\n\r\n" if self._is_chunked else b"")
+        elif isinstance(piece, FileBody):
+            self._begin_file(piece)
+            if self._is_chunked:
+                self._transport.write(b"%x\r\n" % self._left)
+                self._end = b"\r\n" + self._end
         else:
             self.bytes += len(piece)
             self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._is_chunked else piece)
@@ -88,7 +98,7 @@ class Sending:
 
     def unsent_in_file(self) -> int:
         """The bytes in a file that wait for the client to read."""
-        return self._left if isinstance(self._body, FileBody) else 0
+        return 0 if self._file is None else self._left
 
     def is_stalled(self) -> bool:
         """Whether the client has read nothing for too long; called about once a second."""
@@ -105,10 +115,16 @@ class Sending:
     def close(self) -> None:
         """Release the body."""
         self._reply.drop()
+        if self._file is not None:
+            self._file.close()
+
+    def _begin_file(self, body: FileBody) -> None:
+        self._file = body
+        self._at, self._left = body.extent() or (0, 0)
 
     def _next_piece(self) -> bytes | memoryview:
-        if isinstance(self._body, FileBody):
-            piece = os.pread(self._body.file.fileno(), min(PIECE_BYTES, self._left), self._at)
+        if self._file is not None:
+            piece = os.pread(self._file.file.fileno(), min(PIECE_BYTES, self._left), self._at)
             if not piece:
                 raise OSError("the file is shorter than the answer")
             self._at += len(piece)

@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 SHORT_BYTES = 24 * 1024
 """Bytes of a head, or of chunks, read at once: parsing them blocks the loop. A head and 1,000 rows of JSON fit."""
 
+ROUND_BYTES = 1 << 20
+"""Bytes of long bodies that are read in one round of the loop, by all connections together: 2 ms.
+
+When each read as much as its client could send, the loop was away for 0.1 s with 100 fast clients.
+"""
+
+MOST_WITHOUT_TURNS = 64
+"""More connections than this with long bodies read in turns (chunk_turns.py): each read takes time, however short."""
+
 UNASKED_BYTES = 32 * 1024
 """A body up to this length is read before the application can refuse it, so that the connection stays usable."""
 
@@ -38,6 +47,7 @@ class Shared:
     """What the connections of one process share.
 
     has_room   whether the bytes held for clients are within the limit.
+    taking     how many connections may take as many bytes as their clients can send.
     """
 
     def __init__(
@@ -58,6 +68,7 @@ class Shared:
         self.buffer = memoryview(bytearray(PIECE_BYTES))
         self.short_buffer = self.buffer[:SHORT_BYTES]
         self.has_room = True
+        self.taking = 0
         self._application = application
         self._loop = loop
         self._owner_of = owner_of
@@ -65,6 +76,15 @@ class Shared:
         self._new_parser = new_parser
         self._routes = routes
         self._columnar_types = columnar_types
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether the connections that are `taking` must read in turns."""
+        return self.taking > MOST_WITHOUT_TURNS
+
+    def share_of_round(self) -> int:
+        """How many bytes one of them may read at once."""
+        return PIECE_BYTES if self.is_crowded else ROUND_BYTES // max(1, self.taking)
 
     def new_reader(self) -> RequestReader:
         """Make the reader of a request."""

@@ -36,7 +36,7 @@ PIECE = 1 << 14
 """Lists are parsed in pieces of about this many bytes, each in at most 8 ms; simdjson needs fifteen bytes of memory per
 byte of text."""
 
-_EXAMINED_LIST = 20
+_EXAMINED = 20
 """A list that is examined, however short: 10 µs."""
 
 _BEGINS_WITH_A_NUMBER = re.compile(rb"\[\s*+[-\d]")
@@ -78,7 +78,7 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
         end = last + 1
         if start < 0 or end - start < SHORTEST_LIFTED:
             continue
-        spend(_EXAMINED_LIST)
+        spend(_EXAMINED)
         column = _number_list(body, start, last, longest, parser)
         if column is not None:
             rest.append(body[copied:start])

@@ -9,7 +9,7 @@ _BODY_BYTES = 64
 _OBJECT, _MEMBER, _VALUE = 30, 1.5, 0.5
 """What JSON costs one by one: a checked object, 15 µs; a member, 0.7 µs; a value, 0.1 to 0.4 µs."""
 
-_FEW_DIGITS, _FURTHER_DIGIT = 8, 0.06
+_FEW_DIGITS, _MORE_DIGIT = 8, 0.06
 """More digits than these for each value or member, besides their bytes: up to 30 ns each, in a number halfway between
 two of the least doubles."""
 
@@ -37,7 +37,7 @@ def json_work(text: bytes, size: int) -> float:
     lists = text.count(b"[")
     digits = len(text) - len(text.translate(None, b"0123456789"))
     more = max(0, digits - _FEW_DIGITS * (values + members))
-    of_each = objects * _OBJECT + members * _MEMBER + (values + lists) * _VALUE + more * _FURTHER_DIGIT
+    of_each = objects * _OBJECT + members * _MEMBER + (values + lists) * _VALUE + more * _MORE_DIGIT
     return size / _BODY_BYTES + of_each
 
 

@@ -1,4 +1,4 @@
-"""How connections are accepted: one at a time, by the process with the fewest, up to the limit."""
+"""How connections are accepted: a few at a time, by the process with the fewest, up to the limit."""
 
 import errno
 import socket
@@ -11,7 +11,7 @@ import pytest
 
 from service.web.lanes.board import Board
 from service.web.server import accepting
-from service.web.server.accepting import SEND_BUFFER_BYTES, Listeners
+from service.web.server.accepting import AT_ONCE, SEND_BUFFER_BYTES, Listeners
 from service.web.server.connection import Connection
 from service.web.server.worker import SPARE_FILES
 from tests.web.server.applications import Held, echo
@@ -118,6 +118,20 @@ def test_what_the_system_keeps_for_a_client_is_bounded(listen: Listen) -> None:
     sock = connection.transport.get_extra_info("socket")
     assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 2 * SEND_BUFFER_BYTES
     assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 30_000
+
+
+def test_a_few_connections_are_accepted_in_one_round(listen: Listen) -> None:
+    """With one in each, new clients wait long behind a rush, while many connections keep the rounds long."""
+    listening = listen()
+
+    def accepted_at_once() -> int:
+        for _ in range(3 * AT_ONCE):
+            listening.connect()
+        listening.listeners._accept(listening.listener)
+        return listening.listeners.count()
+
+    assert listening.served.on_loop(accepted_at_once) == AT_ONCE > 1
+    listening.until(3 * AT_ONCE)
 
 
 def test_connections_are_counted_for_the_other_processes(listen: Listen, tmp_path: Path) -> None:

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from service.web.server import sweep
+from service.web.server import shared, sweep
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import DENSE_BYTES, Connection
 from service.web.server.process_bounds import Held
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
 from service.web.server.reading import DENSE_PIECES
 from service.web.server.sending import PIECE_BYTES
-from service.web.server.shared import SHORT_BYTES
+from service.web.server.shared import ROUND_BYTES, SHORT_BYTES
 from service.web.server.sweep import YOUNG_SECONDS, held_for, make_room
 from tests.e2e.wire import chunked, request
 from tests.web.server.applications import asked_first, echo, of_length
 from tests.web.server.conftest import Serve
-from tests.web.server.serving import Clock, Phase
+from tests.web.server.serving import Client, Clock, Phase
 
 
 def test_a_client_that_reads_nothing_is_sent_no_more(serve: Serve) -> None:
@@ -107,6 +107,44 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
     assert len(slowed) >= 3
     assert set(slowed) <= {DENSE_BYTES, SHORT_BYTES}
     assert clients[0].get("/after").read().status == 200
+
+
+def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting: set[Connection] = set()
+    put = ChunkTurns.put
+
+    def note(turns: ChunkTurns, connection: Connection) -> None:
+        waiting.add(connection)
+        put(turns, connection)
+
+    monkeypatch.setattr(ChunkTurns, "put", note)
+    monkeypatch.setattr(shared, "MOST_WITHOUT_TURNS", 5)
+    served = serve(echo)
+
+    def begun() -> Client:
+        client = served.connect().send(request("POST", "/", Content_Length="9000") + b"x")
+        served.reaches(client, Phase.BODY)
+        return client
+
+    clients = [begun() for _ in range(5)]
+    assert {len(client.connection.get_buffer(-1)) for client in clients} == {ROUND_BYTES // 5}
+    assert not waiting
+    clients.append(begun())
+    clients.append(served.connect().send(b"nonsense\r\n\r\n"))
+    served.reaches(clients[-1], Phase.LINGERING)
+    assert {len(client.connection.get_buffer(-1)) for client in clients} == {PIECE_BYTES}
+    clients[-1].send(b"more")
+    served.until(lambda: clients[-1].connection in waiting, "what is dropped takes turns")
+    for client in clients[:-1]:
+        client.send(b"x" * 8999)
+    for client in clients[:-1]:
+        assert client.read().body == b"POST / " + b"x" * 9000
+    assert len(waiting) > 2
+    assert clients[-1].read().status == 400
+    served.end()
+    assert served.server.shared.taking == 0
 
 
 def test_a_regular_owner_is_not_turned_away() -> None:

@@ -177,6 +177,26 @@ def test_a_stream_makes_no_more_than_there_is_room_for() -> None:
     assert transport.was_sent
 
 
+@pytest.mark.parametrize("is_chunked", [True, False])
+def test_a_stream_may_end_with_a_file_that_is_read_as_there_is_room(file: BinaryIO, *, is_chunked: bool) -> None:
+    transport = Transport()
+    sending = transport.begin(Stream(), None, is_chunked=is_chunked)
+    sending.add(b"abc")
+    sending.add(FileBody(file))
+    sending.add(None)
+    assert sending.unsent_in_file() == len(CONTENT) - PIECE_BYTES
+    transport.read(PIECE_BYTES)
+    assert sending.unsent_in_file() == len(CONTENT) - 2 * PIECE_BYTES
+    while not transport.was_sent:
+        transport.read(PIECE_BYTES)
+    framed = b"3\r\nabc\r\n100000\r\n" + CONTENT + b"\r\n0\r\n\r\n"
+    assert transport.content == (framed if is_chunked else b"abc" + CONTENT)
+    assert sending.bytes == 3 + len(CONTENT)
+    assert transport.most < 2 * PIECE_BYTES
+    sending.close()
+    assert file.closed
+
+
 @pytest.mark.parametrize("make", [FileBody, lambda _: Stream(), lambda _: b"abc"])
 def test_what_is_not_sent_is_let_go(file: BinaryIO, make: Any) -> None:
     body = make(file)

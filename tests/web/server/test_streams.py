@@ -1,15 +1,18 @@
 """Answers that are produced while they are sent, and clients that leave before they have them."""
 
 import socket
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from threading import Event
+from typing import Any, BinaryIO
 
 import pytest
 
 from service.web.passes import Pass
 from service.web.server import exchange as exchange_module
+from service.web.server.reply import FileBody
 from service.web.server.sending import BUFFERED_BYTES
 from service.web.server.sweep import PROBE_SECONDS
 from tests.e2e.wire import check_problem, request
@@ -82,6 +85,32 @@ class TestStreams:
         client.head()
         assert sum(len(client.chunk()) for _ in range(101)) == 100 * 100_000
         assert body.closed.wait(SECONDS)
+
+    def test_that_end_with_a_file_keep_no_thread_until_it_is_read(self, serve: Serve) -> None:
+        """Two clients that read slowly once kept both slots for as long as they liked."""
+        files: list[BinaryIO] = []
+
+        def ending_with_a_file() -> Iterator[Any]:
+            file = tempfile.TemporaryFile()  # noqa: SIM115  # the server closes it
+            file.write(b"x" * 1_000_000)
+            file.seek(0)
+            files.append(file)
+            yield b"begin"
+            yield FileBody(file)
+
+        def application(environ: Environ, start: Start) -> Iterable[bytes]:
+            return answering(ending_with_a_file())(environ, start)
+
+        served = serve(in_big_pass(application))
+        slow = [served.connect(sndbuf=4096).send(UPLOAD) for _ in range(5)]
+        other = served.connect().send(UPLOAD)
+        other.head()
+        assert [len(other.chunk()) for _ in range(3)] == [5, 1_000_000, 0]
+        slow[0].head()
+        assert [len(slow[0].chunk()) for _ in range(3)] == [5, 1_000_000, 0]
+        served.end()
+        served.until(lambda: all(file.closed for file in files), "the files are closed")
+        assert len(files) == 6
 
     def test_that_fail_end_the_connection(self, serve: Serve) -> None:
         """Without the last chunk, so that nobody takes the answer for complete."""
