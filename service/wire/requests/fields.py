@@ -81,11 +81,10 @@ class LabelColumn(fields.Field[columns.Labels]):
         self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
     ) -> columns.Labels:
         positive_label = (data or {}).get("positive_label")
-        if positive_label is not None and not _is_scalar(positive_label):
-            positive_label = next(
-                iter(columns.items(value) or ()), None
-            )  # it has an error of its own; any label will do
-        positive_label = positive_label if _is_scalar(positive_label) else None
+        if not _is_scalar(positive_label):
+            # If given, it has an error of its own, and any label will do.
+            first = None if positive_label is None else next(iter(columns.items(value) or ()), None)
+            positive_label = first if _is_scalar(first) else None
         try:
             return columns.labels(value, positive_label)
         except columns.ColumnError as error:
