@@ -59,11 +59,6 @@ def test_without_a_verdict_of_the_server_there_is_no_picture(guarded: str, tmp_p
     assert not old.exists()
 
 
-def test_weights_that_are_not_used_are_named(guarded: str, tmp_path: Path) -> None:
-    table = written(tmp_path, "scores,labels,weight\n0.9,1,2\n0.2,0,5\n", "rows.csv")
-    assert "the column 'weight' is not used" in both(guarded, written(tmp_path, PASSING), table).stderr
-
-
 def test_a_failed_gate_may_have_a_status_of_its_own(guarded: str, tmp_path: Path) -> None:
     assert both(guarded, written(tmp_path, f"fail_status = 409\n{FAILING}"), ALL).exit_code == 1
 
