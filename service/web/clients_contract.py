@@ -3,15 +3,18 @@
 Generators make an argument of each parameter and a class of each schema, so only what a typed client needs is kept:
 
 * the operations that answer JSON, other than those about the contract itself;
+* a response for each status in place of those for 4XX and 5XX, of which NSwag and others make code that is invalid;
 * bodies and answers in JSON, and no query parameters if there is a body, which has the same options;
 * one example for each request, also as the default of its schema: Postman imports defaults, not examples;
 * the components that are still referenced. Optional properties of requests are not nullable.
 
-Knows OpenAPI; nothing of the operations.
+Knows OpenAPI and the statuses of problems; nothing of the operations.
 """
 
 from collections.abc import Iterator
 from typing import Any
+
+from service.wire.problems import PROBLEM_TYPES
 
 Tree = dict[str, Any]
 
@@ -84,17 +87,26 @@ def _operation(operation: Tree) -> Tree:
         kept["requestBody"] = body | {"content": {_REQUEST: {"schema": typed["schema"], "example": example}}}
     elif "parameters" in operation:
         kept["parameters"] = operation["parameters"]
-    kept["responses"] = {status: _response(response) for status, response in operation["responses"].items()}
+    kept["responses"] = {status: _response(response) for status, response in _by_status(operation["responses"])}
     return kept
 
 
+def _by_status(responses: Tree) -> list[tuple[str, Tree]]:
+    """The responses of an operation, with each problem's status in place of the range that it is in."""
+    found = {status: response for status, response in responses.items() if not status.endswith("XX")}
+    for status in {str(problem.status) for problem in PROBLEM_TYPES.values()}:
+        found.setdefault(status, responses[f"{status[0]}XX"])
+    return sorted(found.items())
+
+
 def _response(response: Tree) -> Tree:
-    """An answer in JSON or a problem, without examples; references are unchanged."""
+    """An answer in JSON or a problem, with the first paragraph about it, no examples; references are unchanged."""
     if "$ref" in response:
         return response
+    description, *_ = response["description"].split("\n\n")
     headers = {name: header for name, header in response["headers"].items() if name != _OF_TABLES}
     content = {kind: {"schema": typed["schema"]} for kind, typed in response["content"].items() if kind in _ANSWERS}
-    return response | {"headers": headers, "content": content}
+    return response | {"description": description, "headers": headers, "content": content}
 
 
 def _schema(schema: Tree, *, nullable: bool) -> Tree:
@@ -106,6 +118,8 @@ def _schema(schema: Tree, *, nullable: bool) -> Tree:
     if isinstance(types, list):
         (found["type"],) = (each for each in types if each != "null")
         found |= {"nullable": True} if nullable else {}
+    if isinstance(schema.get("additionalProperties"), dict) and "properties" in schema:
+        found["additionalProperties"] = True  # TypeScript: its type would have to fit the optional properties too
     if None in schema.get("enum", []) and not nullable:
         found["enum"] = [each for each in schema["enum"] if each is not None]
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
