@@ -22,7 +22,11 @@ const TYPES = {
 };
 const ARROW_FILE = "application/vnd.apache.arrow.file";
 const STATUSES = { __proto__: null, passed: 0, failed: 1, undecided: 2 };
-const AGAIN = [429, 503];
+const AGAIN = [429, 502, 503, 504]; // 502 and 504 are a proxy's, in front of a server that is not up yet
+const ADVICE = {
+  401: "Put a key that the server knows into ROCPR_API_KEY.",
+  404: "ROCPR_SERVER is the address without /v1/gates.",
+};
 const ANSWER_MILLISECONDS = 300_000;
 const MOST_TRIES = 30;
 
@@ -57,7 +61,7 @@ async function request(server, rulesPath, scoresPath, options) {
   return { url, type, body: `{"rules": ${rules}, ${text.slice(1)}` };
 }
 
-/** Asks until the server answers something other than 429 or 503, or no time is left. */
+/** Asks until the server answers something other than a status of AGAIN, or no time is left. */
 async function ask({ url, type, body }, accept, key, seconds) {
   const end = Date.now() + seconds * 1000;
   const headers = { "Content-Type": type, Accept: accept };
@@ -93,8 +97,8 @@ async function verdict(response) {
   // If there is only one error, the problem's detail already says it.
   const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
   const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
-  const advice = response.status === 401 ? "\n  Put a key that the server knows into ROCPR_API_KEY." : "";
-  throw new GateError(`the server answers ${response.status}${said}${advice}`);
+  const advice = ADVICE[response.status] ?? "";
+  throw new GateError(`the server answers ${response.status}${said}${advice && `\n  ${advice}`}`);
 }
 
 /** Writes one check on a line, and below it why it is not met. */

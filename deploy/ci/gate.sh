@@ -40,6 +40,11 @@ encoded() {
         { for (place = 1; place <= NF; place++) printf "%s", ($place in plain) ? plain[$place] : "%" $place }'
 }
 
+# Prints file $1 without the byte order mark that editors and PowerShell put before UTF-8.
+unmarked() {
+    LC_ALL=C sed "1s/^$(printf '\357\273\277')//" "$1"
+}
+
 [ $# -ge 2 ] || fail 'give RULES.json and SCORES; see the head of this file'
 rules=$1
 scores=$2
@@ -69,12 +74,13 @@ case $scores in
     *.json)
         [ $# -eq 0 ] || fail 'options are for tables; in a JSON file, options are fields'
         # The rules and the status go right after the first brace, before the evaluation's own fields.
-        first=$(head -c 1000 "$scores" | LC_ALL=C tr -d ' \t\r\n' | head -c 1)
+        # A byte order mark before it is left out.
+        first=$(head -c 1000 "$scores" | LC_ALL=C tr -d ' \t\r\n\357\273\277' | head -c 1)
         [ "$first" = '{' ] || fail "$scores does not start with {"
         before=$(head -c 1000 "$scores" | LC_ALL=C tr '\n' ' ' | LC_ALL=C awk '{ print index($0, "{") }')
         {
             printf '{"fail_status": 409, "rules": '
-            cat "$rules"
+            unmarked "$rules"
             printf ', '
             tail -c "+$((before + 1))" "$scores"
         } >"$folder/body"
@@ -92,7 +98,7 @@ case $scores in
     *) fail "$scores does not end in .csv, .tsv, .json, .parquet, .arrow, .arrows or .feather" ;;
 esac
 if [ "$type" != application/json ]; then
-    url="$url?fail_status=409&rules=$(encoded <"$rules")"
+    url="$url?fail_status=409&rules=$(unmarked "$rules" | encoded)"
     for option in "$@"; do
         case $option in
             ?*=*) url="$url&$(printf '%s' "${option%%=*}" | encoded)=$(printf '%s' "${option#*=}" | encoded)" ;;
@@ -104,16 +110,31 @@ if [ "$type" != application/json ]; then
     esac
 fi
 
-# Asks for the verdict as media type $1, into file $2. Prints the status and the media type of the answer, or 000 if there
-# is none. The key is passed on standard input, because others may see a command line.
+# Asks for the verdict as media type $1, into file $2. Prints the status and the media type of the answer, or 000 if there is
+# no whole answer. The key is passed on standard input, because others may see a command line. curl itself asks again if the
+# server is busy or refuses the connection, but not if the connection breaks: 18, 52, 55 and 56.
 ask() {
+    end=$(($(date +%s) + ${ROCPR_SECONDS:-120}))
+    for pause in 1 2 4 8 0; do
+        ended=0
+        answered=$(ask_once "$1" "$2") || ended=$?
+        case $ended in 0 | 22) break ;; esac
+        answered='000 '
+        case $ended in 18 | 52 | 55 | 56) ;; *) break ;; esac
+        if [ "$pause" -eq 0 ] || [ "$(($(date +%s) + pause))" -ge "$end" ]; then break; fi
+        sleep "$pause"
+    done
+    printf '%s\n' "$answered"
+}
+
+ask_once() {
     if [ -n "${ROCPR_API_KEY:-}" ]; then
         printf 'header = "Authorization: Bearer %s"\n' "$ROCPR_API_KEY"
     fi | curl --config - --silent --show-error --fail-with-body \
         --header "Content-Type: $type" --header "Accept: $1, application/problem+json;q=0.5" --data-binary "@$data" \
         --connect-timeout 10 --max-time 300 \
         --retry 30 --retry-max-time "${ROCPR_SECONDS:-120}" --retry-connrefused \
-        --output "$2" --write-out '%{http_code} %{content_type}' "$url" 2>"$folder/complaints" || :
+        --output "$2" --write-out '%{http_code} %{content_type}' "$url" 2>"$folder/complaints"
 }
 
 # A server other than rocpr may also answer 200, but not with a verdict. The heading says which verdict it is.
@@ -125,6 +146,7 @@ case "$answer: $heading" in
     '409 text/markdown'*': ### Gate undecided'*) verdict=2 ;;
     *)
         case $answer in *json*) cat "$folder/verdict" >>"$folder/complaints" || : ;; esac
+        case $answer in 404*) printf 'ROCPR_SERVER is the address without /v1/gates.\n' >>"$folder/complaints" ;; esac
         case $answer in 401*) printf 'Put a key that the server knows into ROCPR_API_KEY.\n' >>"$folder/complaints" ;; esac
         fail "no verdict from $server (status $answer)
 $(cat "$folder/complaints")"

@@ -15,11 +15,13 @@ import pytest
 
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, RULES, TEN, UNDECIDED
+from tests.cli.gate.scripted_server import Scripted
 
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 NODE = shutil.which("node")
 CURL = shutil.which("curl")
 VERDICTS = {0: "passed", 1: "failed", 2: "undecided"}
+MARKDOWN = Scripted(200, b"### Gate passed\n", "text/markdown; charset=utf-8")
 ENDINGS = {PASSING: ["passed"], FAILING: ["passed", "failure"], UNDECIDED: ["passed", "error"]}
 
 
@@ -91,3 +93,16 @@ def check_script(text: str, shell: str) -> None:
 def title_of(picture: Path) -> str:
     """The title of a picture; by default the verdict."""
     return ET.parse(picture).getroot().findtext("{http://www.w3.org/2000/svg}title")
+
+
+def gate_sh(place: Path, root: Path, *words: str, **variables: str) -> Ran:
+    return run(["sh", str(root / "deploy/ci/gate.sh"), *words], place, variables, root)
+
+
+def gate_mjs(place: Path, root: Path, *words: str, **variables: str) -> Ran:
+    return run([str(NODE), str(root / "deploy/ci/gate.mjs"), *words], place, variables, root)
+
+
+SCRIPTS = pytest.mark.parametrize(
+    "script", [pytest.param(gate_sh, marks=needs_curl), pytest.param(gate_mjs, marks=needs_node)], ids=["curl", "node"]
+)

@@ -46,7 +46,8 @@ _COMPRESSED_FROM = 256 << 10
 _SHOWN_FROM = 1 << 20
 """The length from which a body is compressed, and its progress shown on a terminal."""
 
-_AGAIN = (429, 503)
+_AGAIN = (429, 502, 503, 504)
+"""A proxy answers 502 or 504 if the server behind it is not up yet."""
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _ADDRESS = "--server takes the address without /v1/gates"
 

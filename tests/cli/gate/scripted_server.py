@@ -19,6 +19,8 @@ class Scripted:
     body: bytes = VERDICT
     media_type: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict)
+    missing: int = 0
+    """How many more bytes are announced than sent; the connection is closed instead of these."""
 
 
 def problem(status: int, **headers: str) -> Scripted:
@@ -62,9 +64,10 @@ def scripted(*script: Scripted, tls: ssl.SSLContext | None = None) -> Iterator[S
             self.send_response(answer.status)
             for name, text in {"Content-Type": answer.media_type, **answer.headers}.items():
                 self.send_header(name, text)
-            self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Content-Length", str(len(answer.body) + answer.missing))
             self.end_headers()
             self.wfile.write(answer.body)
+            self.close_connection |= answer.missing > 0
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

@@ -108,14 +108,23 @@ def test_the_address_may_end_in_several_ways(end: str) -> None:
     assert ServerAddress.of(f"https://host/rocpr{end}", None).url == "https://host/rocpr"
 
 
-@pytest.mark.parametrize("first", [problem(503, Retry_After="1"), problem(429, Retry_After="1"), Scripted(None)])
+@pytest.mark.parametrize(
+    "first",
+    [
+        problem(503, Retry_After="1"),
+        problem(429, Retry_After="1"),
+        Scripted(None),
+        Scripted(502, b"<html>", "text/html"),
+        Scripted(504, b"<html>", "text/html"),
+    ],
+)
 def test_a_busy_server_is_asked_again_when_it_says(first: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     waits = frozen(monkeypatch)
     body = b"x" * 100
     with scripted(first, Scripted()) as server:
         assert not ask(server, body).is_problem
     assert [asked.body for asked in server.asked] == [body, body]
-    assert waits == ([1] if first.status else [])
+    assert waits == ([1] if first.headers else [])
 
 
 def frozen(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -209,7 +218,7 @@ def test_a_certificate_that_nobody_vouches_for(monkeypatch: pytest.MonkeyPatch, 
         Scripted(200, VERDICT.replace(b'"status":"passed"', b'"status":["passed"]')),
         Scripted(200, VERDICT.replace(b'"status":"passed",', b"")),
         Scripted(404, b"no", "text/plain"),
-        Scripted(502, b"\xff", "application/problem+json"),
+        Scripted(500, b"\xff", "application/problem+json"),
         Scripted(200, b"", "", {}),
         Scripted(301, b"", "text/html", {"Location": "https://elsewhere.example.org/v1/gates"}),
     ],
