@@ -2,7 +2,7 @@
 # Starts a server, generates clients from its /openapi-clients.json, compiles them, and has each make three calls: curves,
 # a gate, and a request that gets 422. Then converts the contract to a Postman collection and sends its requests.
 #
-#   sh deploy/clients.sh [java|generated|fetch|go|python|php|csharp|kotlin|rust|postman]...
+#   sh deploy/clients.sh [java|generated|fetch|orval|go|python|php|csharp|kotlin|rust|postman]...
 #
 # Without a name, it does all of them. Clients for which the machine lacks something are skipped, and the missing part is
 # named; C#, Kotlin and Rust clients are only generated. Generators come from PyPI and npm, into a temporary folder, or into
@@ -32,8 +32,9 @@ generator() { # the program of openapi-generator
     fi
 }
 node_tools() { # and the libraries of TypeScript's clients
-    [ -d "$tools/node/node_modules/openapi-fetch" ] || npm install --silent --no-audit --no-fund --prefix "$tools/node" \
-        typescript@5.9 @types/node@22 openapi-typescript@7.13 openapi-fetch@0.17 openapi-to-postmanv2@6.3
+    [ -d "$tools/node/node_modules/orval" ] || npm install --silent --no-audit --no-fund --prefix "$tools/node" \
+        typescript@5.9 @types/node@22 openapi-typescript@7.13 openapi-fetch@0.17 orval@7.13 \
+        openapi-to-postmanv2@6.3
 }
 generate() { # LANGUAGE OPTION...
     language=$1
@@ -66,6 +67,12 @@ generated() {
 fetch() {
     mkdir -p "$work/ts" && "$tools/node/node_modules/.bin/openapi-typescript" "$work/contract.json" \
         -o "$work/ts/schema.d.ts" >&2 && typescript fetch
+}
+orval() {
+    mkdir -p "$work/ts" && echo "module.exports = {rocpr: {
+        input: '$work/contract.json', output: {target: '$work/ts/orval_client.ts', client: 'fetch', baseUrl: '$address'}}}" \
+        > "$work/ts/orval.config.cjs" && "$tools/node/node_modules/.bin/orval" --config "$work/ts/orval.config.cjs" >&2 &&
+        typescript orval
 }
 go_() {
     generate go >&2 && mkdir "$work/go/cmd" && cp "$here/main.go" "$work/go/cmd/" &&
@@ -133,6 +140,7 @@ wanted=$*
 check java "java javac $jars/jackson-databind.jar $jars/jsr305.jar $jars/geronimo-annotation-1.3-spec.jar generator" java_
 check generated "java node npm generator node_tools" generated
 check fetch "node npm node_tools" fetch
+check orval "node npm node_tools" orval
 check go "java go generator" go_
 check python "java generator" python_
 check php "java php /usr/share/php/GuzzleHttp/autoload.php generator" php_

@@ -13,7 +13,7 @@ from tests.readme.documents import section, table
 
 TOOLS = ("cat", "dirname", "kill", "mkdir", "mktemp", "rm", "sh", "tail", "python3")
 GENERATED_ONLY = ["csharp", "kotlin", "rust"]
-COMPILED = ["java", "generated", "fetch", "go", "python", "php"]
+COMPILED = ["java", "generated", "fetch", "orval", "go", "python", "php"]
 
 
 @pytest.fixture
@@ -61,7 +61,9 @@ def test_the_guide_lists_the_clients_that_are_compiled() -> None:
     rows = table("service/guide/languages.md", "Generated clients")
     generators = " ".join(row[1] for row in rows)
     for name in COMPILED:
-        assert {"generated": "typescript-fetch", "fetch": "openapi-fetch"}.get(name, f"-g {name}") in generators
+        assert {"generated": "typescript-fetch", "fetch": "openapi-fetch", "orval": "`orval`"}.get(
+            name, f"-g {name}"
+        ) in generators
     assert "C#, Kotlin and Rust clients are also generated" in section(
         "service/guide/languages.md", "Generated clients"
     )
