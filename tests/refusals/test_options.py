@@ -265,3 +265,10 @@ def test_points_are_limited() -> None:
     asking.answered("tradeoffs", SAMPLE | {"at_lambda": [0, 0.5, 1]}, limits=limits)
     assert asking.refusals("curves", SAMPLE, limits=limits) == [("/interpolation", "too_many_points")]
     asking.answered("curves", SAMPLE | {"interpolation": {"at_recall": [0, 0.5, 1]}}, limits=limits)
+
+
+def test_a_positive_label_in_a_list_is_the_only_error() -> None:
+    """R's lists with auto_unbox=FALSE; the labels are right."""
+    body = {"scores": [0.9, 0.2], "labels": ["yes", "no"], "positive_label": ["yes"]}
+    found = [(error["pointer"], error["detail"]) for error in asking.errors("curves", body)]
+    assert found == [("/positive_label", "This is a list. Must be a string, a number or a boolean.")]

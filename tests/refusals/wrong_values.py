@@ -103,7 +103,7 @@ def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001
 @wrong_values.register
 def _(field: own.Scalar) -> Iterator[Wrong]:  # noqa: ARG001
     for value in ([1], {"0": 1}):
-        yield Wrong(value, "not_a_label", "Must be a string, a number or a boolean.")
+        yield Wrong(value, "not_a_label", _of_list(value, "Must be a string, a number or a boolean."))
 
 
 @wrong_values.register
@@ -132,13 +132,13 @@ def _(field: FailStatus) -> Iterator[Wrong]:
 @wrong_values.register
 def _(field: own.Flag) -> Iterator[Wrong]:  # noqa: ARG001
     for value in (0, 1, "true", [True], {}):
-        yield Wrong(value, "not_a_boolean", "Must be true or false.")
+        yield Wrong(value, "not_a_boolean", _of_list(value, "Must be true or false."))
 
 
 @wrong_values.register
 def _(field: own.Text) -> Iterator[Wrong]:
     for value in (1, True, ["text"], {"name": "text"}):
-        yield Wrong(value, "not_a_string", "Must be a string.")
+        yield Wrong(value, "not_a_string", _of_list(value, "Must be a string."))
     for size in {field.minimum - 1, field.maximum + 1} - {-1}:
         told = f"Must have {field.minimum} to {field.maximum} characters, not {size}."
         yield Wrong("x" * size, "wrong_length", told)
@@ -150,14 +150,14 @@ def _(field: own.Text) -> Iterator[Wrong]:
 def _(field: own.Choice) -> Iterator[Wrong]:
     told = _told(field)
     for value in (*_not_choices(field), [field.choices[0]]):
-        yield Wrong(value, "not_one_of", told)
+        yield Wrong(value, "not_one_of", _of_list(value, told))
 
 
 @wrong_values.register
 def _(field: MetricName) -> Iterator[Wrong]:
     names = ", ".join(field.choices)
     for value in (1, True, ["roc"], "nothing"):
-        yield Wrong(value, "not_one_of", f"Must be one of {names}.")
+        yield Wrong(value, "not_one_of", _of_list(value, f"Must be one of {names}."))
     yield Wrong("AUC", "not_one_of", f"Did you mean roc? Must be one of {names}.")
     yield Wrong("f_mesure", "not_one_of", f"Did you mean f_measure? Must be one of {names}.")
 
@@ -168,7 +168,11 @@ def _(field: own.ChoiceSet) -> Iterator[Wrong]:
     for value in (field.choices[0], {"0": field.choices[0]}, 1, True):
         yield Wrong(value, "not_a_list", f"Must be a list with any of {names}.")
     for value in (*_not_choices(field), None, [field.choices[0]]):
-        yield Wrong([field.choices[0], value], "not_one_of", _told(field), "/1")
+        yield Wrong([field.choices[0], value], "not_one_of", _of_list(value, _told(field)), "/1")
+
+
+def _of_list(value: object, told: str) -> str:
+    return f"This is a list. {told}" if isinstance(value, list) else told
 
 
 def _told(field: own.Choice | own.ChoiceSet) -> str:

@@ -81,6 +81,10 @@ class LabelColumn(fields.Field[columns.Labels]):
         self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
     ) -> columns.Labels:
         positive_label = (data or {}).get("positive_label")
+        if positive_label is not None and not _is_scalar(positive_label):
+            positive_label = next(
+                iter(columns.items(value) or ()), None
+            )  # it has an error of its own; any label will do
         positive_label = positive_label if _is_scalar(positive_label) else None
         try:
             return columns.labels(value, positive_label)
@@ -93,7 +97,8 @@ class Scalar(fields.Field[object]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> object:
         if not _is_scalar(value):
-            raise ValidationError([Fault("not_a_label", "Must be a string, a number or a boolean.")])
+            told = _told_of_list(value)
+            raise ValidationError([Fault("not_a_label", f"{told}Must be a string, a number or a boolean.")])
         return value
 
 
@@ -150,7 +155,7 @@ class Flag(fields.Field[bool]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
         if not isinstance(value, bool):
-            raise ValidationError([Fault("not_a_boolean", "Must be true or false.")])
+            raise ValidationError([Fault("not_a_boolean", f"{_told_of_list(value)}Must be true or false.")])
         return value
 
 
@@ -164,7 +169,7 @@ class Text(fields.Field[str]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
         if not isinstance(value, str):
-            raise ValidationError([Fault("not_a_string", "Must be a string.")])
+            raise ValidationError([Fault("not_a_string", f"{_told_of_list(value)}Must be a string.")])
         if not self.minimum <= len(value) <= self.maximum:
             message = f"Must have {self.minimum} to {self.maximum} characters, not {len(value)}."
             raise ValidationError([Fault("wrong_length", message)])
@@ -218,7 +223,7 @@ def such_as(example: str) -> str:
 def not_one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> Fault:
     """Make the fault of a name that is not among the choices."""
     is_f1 = isinstance(value, str) and value.lower() in _F1 and "f_measure" in choices
-    told = "F1 is f_measure at lambda 0.5. " if is_f1 else ""
+    told = "F1 is f_measure at lambda 0.5. " if is_f1 else _told_of_list(value)
     return Fault("not_one_of", f"{told}Must be {'one of ' if len(choices) > 1 else ''}{', '.join(choices)}.", row)
 
 
@@ -258,6 +263,11 @@ class ChoiceSet(fields.Field[frozenset[str]]):
                 raise ValidationError([not_one_of(self.choices, name, row)])
             names.add(name)
         return frozenset(names)
+
+
+def _told_of_list(value: object) -> str:
+    """Say that a value is a list: R makes one of each number and string with auto_unbox=FALSE."""
+    return "This is a list. " if columns.items(value) is not None else ""
 
 
 def _one_number(value: object) -> float:
