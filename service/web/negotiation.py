@@ -22,6 +22,11 @@ _WHAT_TO_SEND = {
         "or body: file of JavaScript's fetch."
     ),
     "text/tab-separated-values": " Send tabs as text/csv, with delimiter=tab in the query.",
+    "application/x-ndjson": " Send the rows as one object of columns, in application/json.",
+    "application/jsonl": " Send the rows as one object of columns, in application/json.",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": (
+        " Save the workbook as CSV UTF-8, and send that as text/csv."
+    ),
     "application/gzip": " Name the type of the uncompressed data in Content-Type, and add Content-Encoding: gzip.",
     "application/zstd": " Name the type of the uncompressed data in Content-Type, and add Content-Encoding: zstd.",
 }

@@ -93,6 +93,9 @@ def test_any_other_content_coding_is_415(header: str) -> None:
     [
         ("multipart/form-data; boundary=x", "Send a file as the body itself"),
         ("text/tab-separated-values", "delimiter=tab"),
+        ("application/x-ndjson", "one object of columns"),
+        ("application/jsonl", "one object of columns"),
+        ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "Save the workbook as CSV UTF-8"),
         ("application/gzip", "Content-Encoding: gzip"),
         ("application/zstd", "Content-Encoding: zstd"),
     ],
