@@ -61,7 +61,7 @@ async function request(server, rulesPath, scoresPath, options) {
   return { url, type, body: `{"rules": ${rules}, ${text.slice(1)}` };
 }
 
-/** Asks until the server answers something other than a status of AGAIN, or no time is left. */
+/** Asks until the server answers in full with a status other than those of AGAIN, or no time is left. */
 async function ask({ url, type, body }, accept, key, seconds) {
   const end = Date.now() + seconds * 1000;
   const headers = { "Content-Type": type, Accept: accept };
@@ -72,9 +72,11 @@ async function ask({ url, type, body }, accept, key, seconds) {
     let lost;
     try {
       const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
-      response = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+      const answer = await fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+      const [kind] = (answer.headers.get("Content-Type") ?? "").split(";");
+      response = { status: answer.status, type: kind, text: await answer.text() };
       if (!AGAIN.includes(response.status)) return response;
-      const after = Number(response.headers.get("Retry-After"));
+      const after = Number(answer.headers.get("Retry-After"));
       if (after > 0) wait = after * 1000;
     } catch (error) {
       lost = error;
@@ -83,22 +85,25 @@ async function ask({ url, type, body }, accept, key, seconds) {
       if (response) return response;
       throw new GateError(`${url.origin} does not answer: ${lost.cause?.message || lost.cause?.code || lost.message}`);
     }
-    await response?.body?.cancel();
     await sleep(wait);
   }
 }
 
 /** Reads the verdict; fails for any other answer. */
-async function verdict(response) {
-  const type = (response.headers.get("Content-Type") ?? "").split(";")[0];
-  const answer = /[/+]json$/.test(type) ? await response.json().catch(() => null) : null;
+function verdict({ status, type, text }) {
+  let answer = null;
+  try {
+    if (/[/+]json$/.test(type)) answer = JSON.parse(text);
+  } catch {
+    // It is not a verdict.
+  }
   if (type === "application/json" && Array.isArray(answer?.checks) && answer.status in STATUSES) return answer;
   const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer && `${pointer}: `}${detail}`);
   // If there is only one error, the problem's detail already says it.
   const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
   const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
-  const advice = ADVICE[response.status] ?? "";
-  throw new GateError(`the server answers ${response.status}${said}${advice && `\n  ${advice}`}`);
+  const advice = ADVICE[status] ?? "";
+  throw new GateError(`the server answers ${status}${said}${advice && `\n  ${advice}`}`);
 }
 
 /** Writes one check on a line, and below it why it is not met. */
@@ -123,13 +128,13 @@ async function main([rulesPath, scoresPath, ...options], environment) {
   if (/[^\x21-\x7e]/.test(key)) throw new GateError("ROCPR_API_KEY holds characters that are not allowed in a key");
   const asked = await request(server, rulesPath, scoresPath, options);
   const seconds = Number(environment.ROCPR_SECONDS || 120);
-  const { status, checks, warnings } = await verdict(await ask(asked, "application/json", key, seconds));
+  const { status, checks, warnings } = verdict(await ask(asked, "application/json", key, seconds));
   for (const check of checks) console.log(lines(check).join("\n"));
   for (const { code, detail } of warnings) console.log(`warning    ${code}: ${detail}`);
   console.log(`Gate ${status}.`);
   const report = async (type, name) => {
     const answer = await ask(asked, type, key, seconds);
-    if ((answer.headers.get("Content-Type") ?? "").split(";")[0] === type) return answer.text();
+    if (answer.type === type) return answer.text;
     throw new GateError(`no ${name} from ${server} (status ${answer.status})`);
   };
   if (environment.GITHUB_STEP_SUMMARY) {

@@ -39,9 +39,13 @@ def test_a_script_asks_again_if_the_connection_or_a_proxy_fails(
 @SCRIPTS
 def test_an_answer_that_breaks_off_is_not_a_verdict(script: Any, place: Path, root: Path) -> None:
     whole = MARKDOWN if script is gate_sh else Scripted()
-    with scripted(replace(whole, missing=100)) as server:
+    cut = replace(whole, missing=100)
+    with scripted(cut) as server:
         ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, ROCPR_SECONDS="2")
     assert (ran.status, ran.printed) == (2, "")
+    with scripted(cut, whole) as server:
+        ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
+    assert (ran.status, len(server.asked)) == (0, 2), ran.complaints
 
 
 @SCRIPTS
