@@ -169,7 +169,10 @@ class Connection(asyncio.BufferedProtocol):
         head = cast("Head", reader.head)
         self.exchange = self._shared.new_exchange(self, head, self.client, self.listener, self.use)
         first = self._shared.first_pass(head)
-        (self._ask if first is Pass.HEAD else self._want_body)(first)
+        if first is Pass.HEAD:
+            self._ask(first)
+        else:
+            self._want_body(first)
 
     def _want_body(self, next_pass: Pass) -> None:
         """Read the rest of the body, if any, before that pass."""
