@@ -14,13 +14,12 @@ class Phase(Enum):
 
     IDLE = "no byte of a request has come"
     HEAD = "a head is coming"
-    BODY = "a body is coming"
+    BODY = "a body is coming", True
     ANSWERING = "a request waits for the application, or is with it"
     SENDING = "an answer is being sent"
-    LINGERING = "the last answer was sent; what comes is dropped"
+    LINGERING = "the last answer was sent; what comes is dropped", True
     CLOSED = "there is no connection any more"
 
-    @property
-    def takes_bytes(self) -> bool:
-        """Whether as many bytes may come as the client can send."""
-        return self in {Phase.BODY, Phase.LINGERING}
+    def __init__(self, _meaning: str, takes_bytes: bool = False) -> None:  # noqa: FBT001, FBT002  # values of an Enum
+        """`takes_bytes` says whether as many bytes may come as the client can send."""
+        self.takes_bytes = takes_bytes

@@ -78,10 +78,11 @@ def unused_weights(header: list[str]) -> dict[str, CurvesWarning]:
 
     Other columns are ignored on purpose; weights change every number.
     """
-    if "weights" in header:
+    might_be = [name for name in header if "w" in name or "W" in name]  # most tables have none
+    if not might_be or "weights" in header:
         return {}
     detail = "The column {!r} is not used. If it holds the weights of the examples, give its name as weights."
-    found = likely(header, ["weights"]).values()
+    found = likely(might_be, ["weights"]).values()
     return {name: CurvesWarning("unused_weights", detail.format(name)) for name in found}
 
 

@@ -77,11 +77,12 @@ class TableForm:
         """Read the table, after checking its parameters, and warn of weights that it seems to have and does not use."""
         self.check(parameters)
         decoded = self.read(table, parameters)
-        if "weights" not in self.parameters or "weights" in parameters or not _is_of_examples(decoded.document):
+        unused = unused_weights(table.header) if "weights" in self.parameters and "weights" not in parameters else {}
+        if not unused or not _is_of_examples(decoded.document):
             return decoded
         used = {*decoded.pointers.values()}
-        unused = unused_weights(table.header).items()
-        return replace(decoded, warnings=tuple(told for name, told in unused if f"/{pointer_token(name)}" not in used))
+        warnings = (told for name, told in unused.items() if f"/{pointer_token(name)}" not in used)
+        return replace(decoded, warnings=tuple(warnings))
 
 
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
