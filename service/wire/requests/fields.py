@@ -82,7 +82,7 @@ class LabelColumn(fields.Field[columns.Labels]):
     ) -> columns.Labels:
         positive_label = (data or {}).get("positive_label")
         if not _is_scalar(positive_label):
-            # If given, it has an error of its own, and any label will do.
+            # A wrong one is reported by its own field; here any label may stand in for it.
             first = None if positive_label is None else next(iter(columns.items(value) or ()), None)
             positive_label = first if _is_scalar(first) else None
         try:

@@ -75,7 +75,7 @@ class SliceColumns(fields.Field[Slicing]):
         for name, column in value.items():
             try:
                 if name in OWN_COLUMNS:
-                    message = "The answer has a column of its own with this name; rename yours."
+                    message = "The answer already has a column of this name; rename yours."
                     raise ColumnError("duplicate", message)  # noqa: TRY301  # like an error of the column itself
                 if not is_unicode(name):
                     message = "The name of this column has half of a surrogate pair; the answer could not repeat it."

@@ -1,4 +1,4 @@
-"""What a client is told of bytes that are not a request."""
+"""The problem that a client gets for bytes that are not an HTTP request."""
 
 from __future__ import annotations
 
