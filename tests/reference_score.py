@@ -157,14 +157,38 @@ def heights(polygon: Polygon, place: Any) -> Ends:
     return min(found), max(found)
 
 
+def curve_end(polygon: Polygon, at: Any, trials: tuple[float, float], z: float) -> Any:
+    """The end on the side of z of a polygon's height at a place, from the trials of the place and of the height.
+
+    The farthest over all places q of the height there, ((q - at)/spread)² + v² = z² being the error. Within a segment,
+    the end rises towards one place and falls behind it.
+    """
+    side = 1 if z > 0 else -1
+    spread = (at * (1 - at) / trials[0]) ** 0.5
+
+    def end(q: Any) -> Any:
+        u = (q - at) / spread if spread else 0
+        height = heights(polygon, q)[side > 0]
+        return side * wilson_end(height, trials[1], side * max(z * z - u * u, 0) ** 0.5)
+
+    start, last = max(at - abs(z) * spread, 0), min(at + abs(z) * spread, 1)
+    places = sorted({start, at, last, *(x for x, _ in polygon if start <= x <= last)})
+    return side * max(
+        [end(q) for q in places] + [end(peak(end, *segment)) for segment in itertools.pairwise(places)],
+    )
+
+
+def peak(function: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """Where a function between two places, which rises and then falls, is greatest."""
+    for _ in range(60):
+        one, other = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (one, high) if function(one) < function(other) else (low, other)
+    return (low + high) / 2
+
+
 def tpr_at_fpr_ends(roc: Polygon, at: float, value: float, trials: tuple[float, float], z: float) -> Ends:
     """Corners are (fpr, tpr); the rate is a share of the negatives, and the tpr there one of the positives."""
-    values = [
-        wilson_end(tpr, trials[0], of_tpr)
-        for of_tpr, of_fpr in directions(z)
-        for tpr in heights(roc, quantile(at, trials[1], of_fpr))
-    ]
-    return widest(value, values)
+    return widest(value, [curve_end(roc, at, trials[::-1], side) for side in (-z, z)])
 
 
 def precision_at_recall_ends(
@@ -174,14 +198,5 @@ def precision_at_recall_ends(
     if at == 0:
         return 0, 1
     mirrored = [(tpr, fpr) for fpr, tpr in roc]
-    values = [
-        rate("precision", None, at, wilson_end(fpr, trials[1], of_fpr), totals)
-        for of_fpr, of_recall in directions(z)
-        for fpr in heights(mirrored, quantile(at, trials[0], of_recall))
-    ]
-    return widest(value, values)
-
-
-def quantile(share: float, trials: float, z: float) -> float:
-    """The share observed z standard errors from a true share."""
-    return min(max(share + z * (share * (1 - share) / trials) ** 0.5, 0.0), 1.0)
+    ends = [curve_end(mirrored, at, trials, side) for side in (-z, z)]
+    return widest(value, [rate("precision", None, at, fpr, totals) for fpr in ends])

@@ -67,6 +67,9 @@ INNER_POINT, PAIR_INNER_POINT = 0.04, 0.15
 SCORE_ENDS = 130
 """The score interval of a metric at a threshold: 40 to 60 µs. A p-value takes many of them."""
 
+CURVE_ENDS = 1000
+"""The score interval of a curve at one place: 0.4 to 0.5 ms."""
+
 PAIRED_ENDS = 2500
 """The ends of the interval of a difference of paired proportions, by bisection: 1.2 ms."""
 

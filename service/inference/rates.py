@@ -7,16 +7,27 @@ both axes have an error, as in Schäfer 1994, "Efficient confidence bounds for R
 proportions; nothing of samples, verdicts or resamples.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
-from service.curves.budget import SCORE_ENDS, spend
+from service.curves.budget import CURVE_ENDS, SCORE_ENDS, spend
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Rows
 from service.inference.score import Ends, PairedShares, Share, range_including, split, wilson
+
+Curve: TypeAlias = tuple[FloatArray, FloatArray]
+"""A rising polygon: the places of its rows, and their heights."""
+
+_HALF_TURN = np.sin(np.radians(np.arange(-90.0, 91.0)))
+"""How far the place may be off, in directions of an error from below to above."""
+_HEIGHTS = 1001
+_PLACES, _ROUNDS = 129, 3
+"""Each round after the first narrows the search to a 64th: the end is within 1e-11 if all rows in reach were tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +90,9 @@ def tpr_at_fpr_ends(table: ConfusionTable, at: float, value: float, trials: tupl
     The true threshold for this rate is one whose rate in the sample is within its error; at each, the tpr is a
     proportion of the positives. On a vertical step it may be anywhere.
     """
+    along, across = table.fp / table.negatives, table.tp / table.positives
     positives, negatives = trials
-    of_tpr, of_fpr = split(z)
-    places = Share(at, negatives).quantiles(of_fpr)
-    read = _read(table.fp / table.negatives, table.tp / table.positives, places)
-    return range_including(value, np.concatenate([wilson(tpr, positives, of_tpr) for tpr in read]))
+    return range_including(value, _curve_ends((along, across), Share(at, negatives), positives, z))
 
 
 def precision_at_recall_ends(
@@ -96,11 +105,9 @@ def precision_at_recall_ends(
     tp = at * table.positives
     if tp == 0:
         return 0.0, 1.0
+    along, across = table.tp / table.positives, table.fp / table.negatives
     positives, negatives = trials
-    of_fpr, of_recall = split(z)
-    places = Share(at, positives).quantiles(of_recall)
-    read = _read(table.tp / table.positives, table.fp / table.negatives, places)
-    fp = np.concatenate([wilson(fpr, negatives, of_fpr) for fpr in read]) * table.negatives
+    fp = _curve_ends((along, across), Share(at, positives), negatives, z) * table.negatives
     return range_including(value, tp / (tp + fp))
 
 
@@ -111,10 +118,46 @@ ON_CURVES: dict[str, Callable[[ConfusionTable, float, float, tuple[float, float]
 """The metrics of a curve that have intervals. Others take the best of all rows, fitted to the data like a hull."""
 
 
-def _read(along: FloatArray, across: FloatArray, places: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The first and the last height of a rising polygon at places within it, (n,) each.
+def _curve_ends(curve: Curve, place: Share, trials: float, z: float) -> FloatArray:
+    """The interval of a curve's height at a place, (2,); both are proportions, the height one of `trials`."""
+    spend(CURVE_ENDS)
+    along, across = curve
+    spread = math.sqrt(place.value * (1 - place.value) / place.trials)
+    # The lower end is an upper one of the mirrored curve, where np.interp, which takes the last row of a vertical step,
+    # takes the first.
+    lower = -_curve_end((-along[::-1], -across[::-1]), -place.value, spread, trials, -z)
+    return np.array([lower, _curve_end(curve, place.value, spread, trials, z)])
 
-    np.interp takes the last of several rows at one place; on mirrored rows that is the first.
+
+def _curve_end(curve: Curve, place: float, spread: float, trials: float, z: float) -> float:
+    """The upper end of the interval of a curve's height at a place; mirrored if z < 0.
+
+    It is the highest of Wilson's ends of the heights at all places q within the error, each with what is left of the
+    error for the height, v² = z² - ((q - place)/spread)². The search starts from places in each direction and at the
+    rows in reach, as the end jumps at a step; then it goes on between the neighbours of the highest.
     """
-    first, last = np.interp(-places, -along[::-1], across[::-1]), np.interp(places, along, across)
-    return np.clip(first, 0, 1), np.clip(last, 0, 1)  # rounding may exceed the range
+    along, across = curve
+    reach = abs(z) * spread
+    places = np.union1d(place + reach * _HALF_TURN, _corners(curve, place - reach, place + reach))
+    places = np.clip(places, along[0], along[-1])
+    highest = -math.inf
+    for _ in range(_ROUNDS):
+        left = np.sqrt(np.maximum(z * z - ((places - place) / (spread or 1)) ** 2, 0))
+        heights = np.minimum(np.abs(np.interp(places, along, across)), 1)  # rounding may exceed 1
+        ends = math.copysign(1, z) * wilson(heights, trials, np.copysign(left, z))
+        best = int(ends.argmax())
+        highest = max(highest, float(ends[best]))
+        places = np.linspace(places[max(best - 1, 0)], places[min(best + 1, places.size - 1)], _PLACES)
+    return highest
+
+
+def _corners(curve: Curve, start: float, end: float) -> FloatArray:
+    """The places, from start to end, of the rows before and after each rise of over a thousandth of all there."""
+    along, across = curve
+    rows = slice(along.searchsorted(start), along.searchsorted(end, side="right"))
+    along, across = along[rows], across[rows]
+    if along.size == 0:
+        return along
+    after = across.searchsorted(np.linspace(across[0], across[-1], _HEIGHTS))
+    places: FloatArray = along[np.concatenate((after, np.maximum(after - 1, 0)))]
+    return places

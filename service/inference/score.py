@@ -44,10 +44,6 @@ class Share:
         """Wilson's end for each z, (n,): the q such that value - q is -z standard errors, √(q(1 - q)/trials)."""
         return wilson(self.value, self.trials, z)
 
-    def quantiles(self, z: FloatArray) -> FloatArray:
-        """The proportion observed z standard errors from this true one, in [0, 1]."""
-        return np.clip(self.value + z * math.sqrt(self.value * (1 - self.value) / self.trials), 0, 1)
-
 
 @dataclass(frozen=True, slots=True)
 class PairedShares:

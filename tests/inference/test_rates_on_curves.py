@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.operating_points import value_of
-from service.inference.rates import ON_CURVES, _read
+from service.inference.rates import ON_CURVES
 from service.inference.rules import POINTS_WITH_INTERVALS
-from service.inference.score import Ends
+from service.inference.score import Ends, wilson
 from tests import reference_score as reference
 from tests.inference.shares import Z, counts, depths
 from tests.strategies import examples
@@ -123,22 +123,29 @@ def test_at_the_whole_recall_and_at_the_whole_rate():
     assert (found, lower) == (10 / 14, 0.5)
 
 
-@pytest.mark.parametrize("curve", [curve_of([0, 5, 6], [0, 2, 3]), curve_of([0, 10, 11], [0, 8, 12])])
-@pytest.mark.parametrize("towards", [-1.0, 2.0])
-def test_a_reading_next_to_a_corner_is_within_0_and_1(curve, towards):
-    """Straight lines in doubles would give -1e-16 there."""
-    fpr, tpr = (np.array(column) for column in zip(*curve[1], strict=True))
-    places = np.clip(np.nextafter(fpr, towards), 0, 1)
-    for heights in _read(fpr, tpr, places):
-        assert 0 <= heights.min() <= heights.max() <= 1
+@examples(30)
+@given(curves(), places, st.integers(100, 2000))
+def test_rows_along_a_segment_change_no_interval(curve, at, rows):
+    """The steepest slopes, whose best place is within a degree, and thousands of rows to choose from."""
+    tp, fp = (column * 1e6 for column in (curve[0].tp, curve[0].fp))
+    coarse = curve_of(tp.tolist(), fp.tolist())
+    where = np.union1d(np.arange(tp.size), np.linspace(0, tp.size - 1, rows))
+    finer = curve_of(*(np.interp(where, np.arange(tp.size), column).round().tolist() for column in (tp, fp)))
+    for name in POINTS_WITH_INTERVALS:
+        found, ends = curve_ends(name, coarse, at, (5.0, 5e5), Z)
+        assert ON_CURVES[name](finer[0], at, found, (5.0, 5e5), Z) == pytest.approx(ends, rel=0, abs=1e-6)
 
 
-@examples(100)
-@given(curves(), st.lists(places, min_size=1, max_size=5))
-def test_a_curve_is_read_as_a_polygon(curve, where):
-    _, corners = curve
-    fpr, tpr = (np.array(column) for column in zip(*corners, strict=True))
-    lowest, highest = _read(fpr, tpr, np.array(where))
-    wanted = [reference.heights(corners, place) for place in where]
-    assert lowest == pytest.approx([low for low, _ in wanted], rel=0, abs=1e-12)
-    assert highest == pytest.approx([high for _, high in wanted], rel=0, abs=1e-12)
+@pytest.mark.parametrize("at", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("z", [-Z, Z])
+def test_an_end_is_that_at_the_best_of_thousands_of_rows(at, z):
+    """On a curve of vertical and horizontal steps it is at a row: here one of 2,000 steps up, the first the highest."""
+    fp = np.repeat(np.arange(2001.0), 2)
+    tp = np.concatenate(([0.0, 500.0], 500 + np.repeat(np.arange(1.0, 2001.0), 2)))[: fp.size]
+    tp, fp = np.append(tp, 2500.0), np.append(fp, 2000.0)
+    table = curve_of(tp.tolist(), fp.tolist())[0]
+    ends = ON_CURVES["tpr_at_fpr"](table, at, at, (5.0, 50.0), abs(z))
+    left = z * z - (fp / 2000 - at) ** 2 / (at * (1 - at) / 50)
+    heights, left = (tp / 2500)[left >= 0], left[left >= 0]
+    at_rows = wilson(heights, 5.0, np.copysign(np.sqrt(left), z))
+    assert ends[z > 0] == pytest.approx(at_rows.max() if z > 0 else at_rows.min(), rel=0, abs=5e-4)

@@ -107,7 +107,6 @@ def test_a_share_of_0_or_1_has_wilsons_rule_of_z_squared(count, z):
 @given(shares, trials)
 def test_no_error_leads_nowhere(share, count):
     assert wilson_ends(share, count, 0.0) == (share, share)
-    assert Share(share, count).quantiles(np.zeros(1)) == share
     assert one(alone(share / 2, share / 3, count).ends(np.zeros(1))) == share / 2 - share / 3
 
 
@@ -115,16 +114,6 @@ def test_an_array_of_shares_is_each_of_them():
     values, z = np.array([0.0, 0.2, 0.9, 1.0]), np.array([-1.0, 2.0, -3.0, 4.0])
     each = [one(wilson(value, 12.5, np.array([depth]))) for value, depth in zip(values, z, strict=True)]
     assert wilson(values, 12.5, z).tolist() == each
-
-
-@examples(100)
-@given(shares, trials, depths)
-def test_quantiles_are_the_share_plus_or_minus_errors(share, count, z):
-    below, above = Share(share, count).quantiles(np.array([-z, z])).tolist()
-    with mpmath.workdps(40):
-        error = mpmath.mpf(z) * mpmath.sqrt(mpmath.mpf(share) * (1 - mpmath.mpf(share)) / mpmath.mpf(count))
-        assert abs(below - max(share - error, 0)) <= 1e-15
-        assert abs(above - min(share + error, 1)) <= 1e-15
 
 
 # Tango and McNemar.
