@@ -20,13 +20,13 @@ from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Rows
 from service.inference.score import Ends, PairedShares, Share, range_including, split, wilson
 
-Curve: TypeAlias = tuple[FloatArray, FloatArray]
+Polygon: TypeAlias = tuple[FloatArray, FloatArray]
 """A rising polygon: the places of its rows, and their heights."""
 
 _HALF_TURN = np.sin(np.radians(np.arange(-90.0, 91.0)))
 """How far the place may be off, in directions of an error from below to above."""
 _HEIGHTS = 1001
-_PLACES, _ROUNDS = 129, 3
+_BETWEEN, _ROUNDS = 129, 3
 """Each round after the first narrows the search to a 64th: the end is within 1e-11 if all rows in reach were tried."""
 
 
@@ -118,7 +118,7 @@ ON_CURVES: dict[str, Callable[[ConfusionTable, float, float, tuple[float, float]
 """The metrics of a curve that have intervals. Others take the best of all rows, fitted to the data like a hull."""
 
 
-def _curve_ends(curve: Curve, place: Share, trials: float, z: float) -> FloatArray:
+def _curve_ends(curve: Polygon, place: Share, trials: float, z: float) -> FloatArray:
     """The interval of a curve's height at a place, (2,); both are proportions, the height one of `trials`."""
     spend(CURVE_ENDS)
     along, across = curve
@@ -129,7 +129,7 @@ def _curve_ends(curve: Curve, place: Share, trials: float, z: float) -> FloatArr
     return np.array([lower, _curve_end(curve, place.value, spread, trials, z)])
 
 
-def _curve_end(curve: Curve, place: float, spread: float, trials: float, z: float) -> float:
+def _curve_end(curve: Polygon, place: float, spread: float, trials: float, z: float) -> float:
     """The upper end of the interval of a curve's height at a place; mirrored if z < 0.
 
     It is the highest of Wilson's ends of the heights at all places q within the error, each with what is left of the
@@ -147,11 +147,11 @@ def _curve_end(curve: Curve, place: float, spread: float, trials: float, z: floa
         ends = math.copysign(1, z) * wilson(heights, trials, np.copysign(left, z))
         best = int(ends.argmax())
         highest = max(highest, float(ends[best]))
-        places = np.linspace(places[max(best - 1, 0)], places[min(best + 1, places.size - 1)], _PLACES)
+        places = np.linspace(places[max(best - 1, 0)], places[min(best + 1, places.size - 1)], _BETWEEN)
     return highest
 
 
-def _corners(curve: Curve, start: float, end: float) -> FloatArray:
+def _corners(curve: Polygon, start: float, end: float) -> FloatArray:
     """The places, from start to end, of the rows before and after each rise of over a thousandth of all there."""
     along, across = curve
     rows = slice(along.searchsorted(start), along.searchsorted(end, side="right"))
