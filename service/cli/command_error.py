@@ -1,5 +1,6 @@
 """How a failing command ends: with a message on standard error, and exit status 2."""
 
+import sys
 from collections.abc import Iterable
 from typing import IO, Any, NoReturn
 
@@ -27,3 +28,10 @@ def needs_extra(extra: str) -> str:
 def fail(lines: Iterable[str]) -> NoReturn:
     """End the command with a message; what a terminal would interpret, perhaps from a file, is escaped."""
     raise CommandError("\n".join(map(terminal_safe, "\n".join(lines).split("\n"))))
+
+
+def end(message: str) -> NoReturn:
+    """End the process likewise, where click no longer shows errors."""
+    error = CommandError(terminal_safe(f"Error: {message}"))
+    error.show()
+    sys.exit(error.exit_code)

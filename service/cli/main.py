@@ -5,6 +5,7 @@ rows takes up to a third less time. Importing this module has no effect.
 """
 
 import sys
+from io import BytesIO, TextIOWrapper
 
 from service.environment import prepare_process
 
@@ -12,6 +13,8 @@ from service.environment import prepare_process
 def main() -> None:
     """Run the command that the process was started with."""
     try:
+        if sys.stdin is None:  # it is closed; click would fail at a file called -
+            sys.stdin = TextIOWrapper(BytesIO())
         if "numpy" not in sys.modules:  # if imported already, the process is prepared by its owner
             prepare_process()
         from service.cli.commands import rocpr  # noqa: PLC0415  # imports NumPy

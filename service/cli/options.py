@@ -3,7 +3,6 @@
 They have the names of the service's query parameters, and their texts are passed on unchanged.
 """
 
-import errno
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from service.cli.command_error import fail
+from service.cli.command_error import end
 from service.cli.files import FORMATS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -27,6 +26,18 @@ class Commands(click.Group):
     Ctrl-C ends them with status 130, as shells report it; what the system refuses, such as a full disk, with 2.
     """
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # click's
+        """Run the command that the process was started with, and end the process."""
+        try:
+            return super().main(*args, **kwargs)
+        except MemoryError:
+            end("This needs more memory than the process may use. --engine duckdb reads files of any size.")
+        except OSError as refused:
+            with suppress(AttributeError, OSError):  # Python would try to write the rest at exit, and complain
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            place = "" if refused.filename is None else f"{refused.filename}: "
+            end(f"{place}{refused.strerror or refused}.")
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
         try:
@@ -34,15 +45,6 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)
-        except MemoryError:
-            fail(["Error: This needs more memory than the process may use. --engine duckdb reads files of any size."])
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # click ends quietly, as nothing reads the output
-                raise
-            with suppress(AttributeError, OSError):  # Python would try to write the rest at exit, and complain
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            place = "" if error.filename is None else f"{error.filename}: "
-            fail([f"Error: {place}{error.strerror or error}."])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -5,6 +5,7 @@ Knows files and terminals; answer.py draws the pictures.
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,6 +79,8 @@ def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
+        with suppress(OSError):  # what was written of it
+            path.unlink()
         fail([f"Error: {path}: The picture cannot be written: {error.strerror}."])
 
 

@@ -253,7 +253,9 @@ def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("words", [["curves", str(ALL)], ["curves", str(ALL), "--json"], ["guide", "formats"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["curves", "-h"], ["curves", str(ALL)], ["curves", str(ALL), "--json"], ["guide", "formats"]]
+)
 def test_output_without_room_ends_with_a_sentence(words: list[str]) -> None:
     program = "from service.cli.main import main; main()"
     with Path("/dev/full").open("wb") as full:
@@ -261,6 +263,19 @@ def test_output_without_room_ends_with_a_sentence(words: list[str]) -> None:
             [sys.executable, "-c", program, *words], stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert (ended.returncode, ended.stderr) == (2, b"Error: No space left on device.\n")
+
+
+def test_closed_standard_input_is_empty() -> None:
+    ended = subprocess.run(
+        [
+            "/bin/sh",
+            "-c",
+            f'"{sys.executable}" -c "from service.cli.main import main; main()" curves - --format csv <&-',
+        ],
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr.splitlines()[0]) == (2, b"Error: standard input: This cannot be read.")
 
 
 def test_a_file_that_cannot_be_read_ends_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

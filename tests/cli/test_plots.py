@@ -119,24 +119,23 @@ def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> Non
     assert message in " ".join(run.stderr.split())
 
 
-def test_a_full_disk_is_reported() -> None:
-    link = Path("/dev/full")
-    if not link.exists():
+def test_a_full_disk_is_reported_and_no_half_picture_is_left(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
-    run = subprocess.run(
-        [sys.executable, "-c", _FULL, str(SCORES)], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
-    )
+    picture = tmp_path / "a.svg"
+    words = [sys.executable, "-c", _FULL, str(SCORES), str(picture)]
+    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
     assert run.returncode == 2
     assert "a.svg: The picture cannot be written: No space left on device." in run.stderr
     assert "Traceback" not in run.stderr
+    assert not picture.is_symlink()
 
 
 _FULL = """
-import sys, pathlib, tempfile
+import sys, pathlib
 from service.cli.main import main
-folder = pathlib.Path(tempfile.mkdtemp())
-(folder / "a.svg").symlink_to("/dev/full")
-sys.argv = ["rocpr", "curves", sys.argv[1], "--plot", str(folder / "a.svg")]
+pathlib.Path(sys.argv[2]).symlink_to("/dev/full")
+sys.argv = ["rocpr", "curves", sys.argv[1], "--plot", sys.argv[2]]
 main()
 """
 
