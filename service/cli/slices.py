@@ -3,7 +3,8 @@
 Knows the command's options and the layout of its summary; answer.py checks and evaluates.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,10 +30,11 @@ from service.cli.layout import (
 from service.cli.options import NAME_LIST, given_texts, sliced_options
 from service.cli.plots import plot_option, write_plot
 from service.cli.sources import ask_about, refuse_without_table, source_of
+from service.inference.rules import AREAS_WITH_INTERVALS
 
 _COUNTS = ("rows", "positives", "negatives")
-_SHOWN = (*_COUNTS, "roc", "roc_lower", "roc_upper", "pr", "pr_lower", "pr_upper", "average_precision")
-"""Columns of the answer that a summary shows, if it has them, after those that define slices."""
+_SHOWN = (*_COUNTS, *AREAS_WITH_INTERVALS)
+"""Columns of the answer that a summary shows after those that define slices."""
 
 _MOST_NAMES = 5
 """The most slices without areas that are named."""
@@ -96,6 +98,9 @@ def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[st
     yield f"{how_many(shown, rows, 'slice')}, lowest {sort} first"
     yield from _slice_lines(table, overall, shown)
     yield from _omitted_lines(table)
+    if "intervals" in overall:
+        yield ""
+        yield from _interval_lines(table, overall["intervals"], shown)
     if "operating_points" in document:
         yield ""
         yield from _point_lines(document["operating_points"], [*_keys(table)], shown)
@@ -111,22 +116,38 @@ def _keys(table: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _slice_lines(table: dict[str, list[Any]], overall: dict[str, Any], shown: list[int]) -> Iterable[str]:
-    keys = [*_keys(table)]
-    columns = [name for name in _SHOWN if name in table]
-    areas = overall["auc"] | {
-        f"{area}_{end}": interval[end]
-        for area, interval in (overall.get("intervals") or {}).items()
-        if interval
-        for end in ("lower", "upper")
-    }
-    whole = areas | overall | {"rows": sum(table["rows"])}
-    rows = [[*keys, *columns]]
-    rows += [
-        [*(_key(table[key][row]) for key in keys), *(_written(name, table[name][row]) for name in columns)]
-        for row in shown
+    whole = overall["auc"] | overall | {"rows": sum(table["rows"])}
+    rows = [[_written(name, table[name][row]) for name in _SHOWN] for row in shown]
+    yield from _lines_of_slices(table, shown, _SHOWN, [*rows, [_written(name, whole[name]) for name in _SHOWN]])
+
+
+def _interval_lines(table: dict[str, list[Any]], intervals: dict[str, Any], shown: list[int]) -> Iterable[str]:
+    """Format the areas' intervals, in the order of the slices."""
+    ends = [
+        [(table[f"{area}_lower"][row], table[f"{area}_upper"][row]) for area in AREAS_WITH_INTERVALS] for row in shown
     ]
-    rows.append(["all", *[""] * (len(keys) - 1), *(_written(name, whole.get(name)) for name in columns)])
+    whole = [
+        (each["lower"], each["upper"]) if each else (None, None) for each in map(intervals.get, AREAS_WITH_INTERVALS)
+    ]
+    yield "Intervals"
+    yield from _lines_of_slices(
+        table, shown, AREAS_WITH_INTERVALS, [[*starmap(_interval, row)] for row in [*ends, whole]]
+    )
+
+
+def _lines_of_slices(
+    table: dict[str, list[Any]], shown: list[int], columns: Sequence[str], cells: list[list[str]]
+) -> Iterable[str]:
+    """Format rows, one for each slice and then one for all, after the columns that define slices."""
+    keys = [*_keys(table)]
+    named = [[_key(table[key][row]) for key in keys] for row in shown]
+    named.append(["all", *[""] * (len(keys) - 1)])
+    rows = [[*keys, *columns], *([*name, *row] for name, row in zip(named, cells, strict=True))]
     yield from table_lines(rows, "<" * len(keys) + ">" * len(columns))
+
+
+def _interval(lower: float | None, upper: float | None) -> str:
+    return "-" if lower is None else f"{fraction(lower)} to {fraction(upper)}"
 
 
 def _omitted_lines(table: dict[str, list[Any]]) -> Iterable[str]:

@@ -35,6 +35,8 @@ def file(tmp_path: Path) -> Path:
 
 rocpr = partial(run, "slices")
 
+AREAS = ("roc", "pr", "average_precision")
+
 
 def first_columns(run: Result) -> list[str]:
     assert run.exit_code == 0, run.output
@@ -81,10 +83,26 @@ def test_slices_without_areas_are_named_in_one_line_with_the_reason(file: Path) 
 def test_intervals_and_operating_points_are_shown(file: Path) -> None:
     points = '[{"metric": "tpr_at_fpr", "at": 0.5}, {"metric": "f_measure", "at": 0.5}]'
     run = rocpr(file, "--slices", "country,adult", "--intervals", "{}", "--operating-points", points)
-    assert "roc_lower" in run.stdout
     rows = run.stdout[run.stdout.index("Operating points") :].splitlines()[2:10]
     assert [row.split()[2] for row in rows] == ["tpr_at_fpr", "f_measure"] * 4
     assert [row.split()[:2] for row in rows[:2]] == [["-", "false"]] * 2
+
+
+def test_intervals_follow_the_areas_within_80_characters(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{score},{score % 3 % 2},{name}" for name in ("DE", "FR") for score in range(9)]
+    path.write_text("\n".join(["scores,labels,country", *rows, "1,1,IT"]))
+    answer = json.loads(rocpr(path, "--slices", "country", "--intervals", "{}", "--json").stdout)
+    lines = rocpr(path, "--slices", "country", "--intervals", "{}").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    names, de, fr, every = (line.split() for line in lines[lines.index("Intervals") + 1 :][:4])
+    assert (names, de[0], fr, every[0]) == (["country", *AREAS], "DE", ["FR", *de[1:]], "all")
+    ends = [answer["slices"][f"{area}_{end}"][0] for area in AREAS for end in ("lower", "upper")]
+    assert (
+        de[1:] == " ".join(f"{low:.6f} to {high:.6f}" for low, high in zip(ends[::2], ends[1::2], strict=True)).split()
+    )
+    whole = [answer["overall"]["intervals"][area] for area in AREAS]
+    assert every[1:] == " ".join(f"{each['lower']:.6f} to {each['upper']:.6f}" for each in whole).split()
 
 
 def test_the_whole_answer_and_its_picture(file: Path, tmp_path: Path) -> None:
