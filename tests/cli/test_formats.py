@@ -67,7 +67,7 @@ def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
             "column p, row 1: This is null; it must be a number. Leave out rows without one. (not_a_number)"
             in run.stderr
         )
-    assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
+    assert "the columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 
 def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
