@@ -283,7 +283,7 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     elif counted.labels == 1:
         advice = f"here all {counted.rows} are {counted.listed}, and a curve needs two classes"
     else:
-        advice = f"of {counted.listed}, {advice}"
+        advice = f"these are {counted.listed}; {advice}"
     detail = f"Labels must be 0 and 1, false and true, or -1 and 1; {advice}."
     return ColumnError("not_a_label", detail, row)
 

@@ -104,7 +104,7 @@ def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Pat
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
         assert "name the positive one with --positive-label. (not_a_label)" in run.stderr
-        assert "; of 'yes' and 'no', name the positive one" in run.stderr
+        assert "; these are 'yes' and 'no'; name the positive one" in run.stderr
         assert run.stderr.count("--positive-label") == len(arguments) - 1  # once for each file
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")
