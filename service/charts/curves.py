@@ -17,10 +17,11 @@ from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
 from service.charts.probabilities import PROBABILITIES
 from service.charts.svg import Sheet
 from service.curves.drawing import CurvesDrawing, DrawnTable
+from service.curves.errors import plain
 from service.curves.thinning import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.intervals import Interval
-from service.inference.rules import percent, plain
+from service.inference.rules import percent
 
 _MOST_POINTS = 10
 """The most operating points that get a letter."""

@@ -9,8 +9,8 @@ from service.charts.legend import Entry, finished, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import LEFT, RIGHT
 from service.charts.svg import Sheet, wrapped
+from service.curves.errors import plain
 from service.inference.gate import Check, Gate
-from service.inference.rules import plain
 
 _SIGNS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 _SCALE_HIGH = 46

@@ -15,7 +15,7 @@ from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.crossings import Leads, leads
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
-from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer
+from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, one_vs_rest
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
@@ -122,9 +122,9 @@ def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
             table = ConfusionTable.of(evaluation)
             first = tables[0] if tables else table
             if (table.positives, table.negatives) != (first.positives, first.negatives):
+                here, one = (f"{plain(of.positives)} and {plain(of.negatives)}" for of in (table, first))
                 raise TotalsDiffer(
-                    f"Positives and negatives are {table.positives:.17g} and {table.negatives:.17g} here but "
-                    f"{first.positives:.17g} and {first.negatives:.17g} in the first: all must come from the same data."
+                    f"Positives and negatives are {here} here but {one} in the first: all must come from the same data."
                 )
         except CurvesError as fact:
             fact.evaluation = number

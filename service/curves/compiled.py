@@ -1,7 +1,7 @@
 """The loops of an unweighted evaluation in C, if they were compiled with the package (deploy/build_hook.py).
 
 Results equal those of the caller's NumPy code bit for bit. Sums, which both compute to about 2^-100 relatively, could
-differ only when they lie almost half way between two doubles. Results are None without a library, or if it cannot
+differ only when they lie almost halfway between two doubles. Results are None without a library, or if it cannot
 handle a sample. The loops are in kernel/; a process chooses its library once. Knows arrays, not curves.
 """
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.errors import ContradictingTotals, LengthsDiffer
+from service.curves.errors import ContradictingTotals, LengthsDiffer, plain
 from service.curves.exact import FloatArray, two_sum
 from service.curves.sample import check_total
 
@@ -45,7 +45,7 @@ class Counts:
         for name, column, total in (("tp", self.tp, self.positives), ("fp", self.fp, self.negatives)):
             above = np.flatnonzero(column > total)
             if above.size:
-                raise ContradictingTotals(f"{name} is above its total, {total:.17g}.", name, int(above[0]))
+                raise ContradictingTotals(f"{name} is above its total, {plain(total)}.", name, int(above[0]))
 
 
 def total(hits: FloatArray, misses: FloatArray, stated: float | None, names: tuple[str, str, str]) -> float:
@@ -69,6 +69,6 @@ def total(hits: FloatArray, misses: FloatArray, stated: float | None, names: tup
     if apart.size:
         row = int(apart[0])
         raise ContradictingTotals(
-            f"{names[0]} + {names[1]} is {sums[row]:.17g} here but {names[2]} is {stated:.17g}.", names[1], row
+            f"{names[0]} + {names[1]} is {plain(sums[row])} here but {names[2]} is {plain(stated)}.", names[1], row
         )
     return stated

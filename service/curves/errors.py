@@ -13,6 +13,11 @@ def counted_rows(rows: int) -> str:
     return f"{rows} row{'' if rows == 1 else 's'}"
 
 
+def plain(number: float) -> str:
+    """Write a number with all its digits and no more: 0.95, 1, 1e-07."""
+    return repr(float(number)).removesuffix(".0")
+
+
 class CurvesError(ValueError):
     """An evaluation that cannot be answered."""
 

@@ -88,7 +88,7 @@ class Curves:
     """The answer: what `include` did not request, or does not exist, is None.
 
     counted        whether the counts of the points are known to be integers without checking.
-    cost_options   what `costs` was asked with.
+    cost_options   the options of `costs`.
     """
 
     include: frozenset[str]

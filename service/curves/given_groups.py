@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.errors import ContradictingSquares, EndsReversed, LengthsDiffer, counted_rows
+from service.curves.errors import ContradictingSquares, EndsReversed, LengthsDiffer, plain
 from service.curves.exact import FloatArray, IntArray
 
 CLOSED_SIDES = ("both", "left", "right")
@@ -71,13 +71,13 @@ class GroupColumns:
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         for name, column in columns.items():
             if isinstance(column, np.ndarray) and column.size != self.rows:
-                message = f"{name} has {counted_rows(column.size)} but there are {self.rows} scores."
-                raise LengthsDiffer(message, name)
+                scores = "score" if self.score_to is self.score_from else "score_from"
+                raise LengthsDiffer.of(name, column.size, scores, self.rows)
         back = np.flatnonzero(self.score_to < self.score_from)
         if back.size:
             row = int(back[0])
             least = self.score_from[row]
-            detail = f"score_to is {self.score_to[row]:.17g} here, below score_from, which is {least:.17g}."
+            detail = f"score_to is {plain(self.score_to[row])} here, below score_from, which is {plain(least)}."
             raise EndsReversed(detail, "score_to", row)
         for name, of_class in (("positives", self.positives), ("negatives", self.negatives)):
             squares = columns[f"{name}_squared"]
@@ -118,5 +118,5 @@ def _check_squares(total: FloatArray, squares: FloatArray, name: str) -> None:
     wrong = np.flatnonzero(((squares > 0) != (total > 0)) | (squares > most))
     if wrong.size:
         row = int(wrong[0])
-        detail = f"Weights that add up to {total[row]:.17g} cannot have squares that add up to {squares[row]:.17g}."
+        detail = f"Weights that add up to {plain(total[row])} cannot have squares that add up to {plain(squares[row])}."
         raise ContradictingSquares(detail, name, row)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.errors import LengthsDiffer, OneClassLabels, TotalOutOfRange
+from service.curves.errors import LengthsDiffer, OneClassLabels, TotalOutOfRange, plain
 from service.curves.exact import BoolArray, FloatArray
 
 SMALLEST_TOTAL = 1e-150
@@ -103,5 +103,5 @@ def check_total(column: str, total: float) -> None:
         raise TotalOutOfRange(detail, column)
     if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
         raise TotalOutOfRange(
-            f"The total of one class is {total:.17g}, outside {SMALLEST_TOTAL} to {LARGEST_TOTAL}.", column
+            f"The total of one class is {plain(total)}, outside {SMALLEST_TOTAL} to {LARGEST_TOTAL}.", column
         )

@@ -1,7 +1,7 @@
 """The areas of many slices of one sample at once, each identical to the bit to that of the slice evaluated alone.
 
 The rows are ordered by slice. Sums over the steps of each slice are taken in parts, as for one table; if such a sum
-lies almost half way between two doubles, the slice is evaluated alone. Sources: those of areas.py.
+lies almost halfway between two doubles, the slice is evaluated alone. Sources: those of areas.py.
 """
 
 from collections.abc import Iterator

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.curves.errors import OneClassLabels
+from service.curves.errors import OneClassLabels, plain
 from service.curves.exact import BoolArray, IntArray
 from service.engines import sql
 from service.engines.engine import Engine, Kind
@@ -99,7 +99,7 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
             raise ColumnRefused("not_finite", detail, column)
         refuse_inexact(probe.get(f"inexact_{name}", 0), total, column)
     if rows.weights is not None and probe["lowest_weight"] < 0:
-        detail = f"A weight must not be below 0; the lowest is {probe['lowest_weight']:.17g}."
+        detail = f"A weight must not be below 0; the lowest is {plain(probe['lowest_weight'])}."
         raise ColumnRefused("negative", detail, rows.weights)
     return probe
 

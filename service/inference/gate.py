@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from service.curves.bounds import Arranged, Enclosure
 from service.curves.confusion import Evaluation
-from service.curves.errors import NotPaired
+from service.curves.errors import NotPaired, plain
 from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.indices import INDICES
 from service.inference.bounded import BOUNDED, extremes, spanning
@@ -18,7 +18,7 @@ from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.pairs import Pair, check_paired
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach, straddling
-from service.inference.rules import Rule, plain
+from service.inference.rules import Rule
 from service.inference.subject import Subject
 
 MAYBE_PAIRED = CurvesWarning(

@@ -145,7 +145,7 @@ def area_difference_interval(values: tuple[float, float], spread: Spread, level:
 
     One is MOVER on the probit intervals of both areas, which accounts for an area near 1 having room to fall but not to
     rise. The other is d ± x with x² = z²(SE² + J x/2), J being the jump of the spread: if the true area is x lower,
-    more examples can move it. Either alone is too short for some data; tests/README.md has the simulations. z is
+    more examples can move it. Either alone is too narrow for some data; tests/README.md has the simulations. z is
     replaced by the first terms of Student's quantile, z + (z³ + z)/(4(m - 1)) with m effective examples.
     """
     z, (a, b) = normal_quantile(level), values

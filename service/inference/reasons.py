@@ -1,8 +1,9 @@
 """Why a rule is not met, in one sentence with its numbers. Knows rules and intervals only."""
 
 from service.curves.bounds import Enclosure
+from service.curves.errors import plain
 from service.inference.intervals import Interval
-from service.inference.rules import Rule, percent, plain
+from service.inference.rules import Rule, percent
 
 _SIGNIFICANT = 4
 _MOST_SIGNIFICANT = 17

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from service.curves.areas import Areas
+from service.curves.errors import plain
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
 from service.curves.partial_areas import PartialRange
@@ -132,11 +133,6 @@ RULE_KEYS = (*(each.name for each in fields(Rule) if each.name != "part"), *RANG
 
 _WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
 """The kinds of bounds, as phrases name them."""
-
-
-def plain(number: float) -> str:
-    """Write a given number with all its digits, so that different numbers look different: 0.95, 1, 1e-07."""
-    return repr(number).removesuffix(".0")
 
 
 def percent(level: float) -> str:

@@ -307,7 +307,7 @@ async function better() {
 }
 
 function sentence(other, baseline, checks) {
-	const names = holds => checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]).join(", ");
+	const names = holds => new Intl.ListFormat("en").format(checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]));
 	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].flatMap((by, at) => by ? `${at ? "worse" : "better"} than ${baseline} by ${by}` : []);
 	return said.length ? `${other} is ${said.join(", ")}.` : `The data do not show which is better, ${other} or ${baseline}.`;
 }

@@ -281,9 +281,9 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     elif counted.labels > 2:  # noqa: PLR2004  # two classes
         advice = f"these are {counted.labels} values, {counted.listed}; {advice}, and all others are negative"
     elif counted.labels == 1:
-        advice = f"here all {counted.rows} are {counted.listed}, and a curve needs two classes"
+        advice = f"all are {counted.listed}, and a curve needs two classes"
     else:
-        advice = f"of {counted.listed}, {advice}"
+        advice = f"these are {counted.listed}; {advice}"
     detail = f"Labels must be 0 and 1, false and true, or -1 and 1; {advice}."
     return ColumnError("not_a_label", detail, row)
 

@@ -17,7 +17,7 @@ from playwright.sync_api import TimeoutError as Timeout
 from tests.browser.conftest import Visit, until
 from tests.browser.page import ready, text_of
 
-AREAS = "ROC area, PR area, average precision."
+AREAS = "ROC area, PR area, and average precision."
 
 _FOCUSED = """() => {
     const at = document.activeElement, ring = at.matches(".unseen") ? at.nextElementSibling : at;

@@ -139,8 +139,7 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
             "scores,labels\n1,spam\n0,ham\n1,spam\n",
             [],
             [
-                "Labels must be 0 and 1, false and true, or -1 and 1; of 'spam' and 'ham', name the positive one with",
-                "with --positive-label. (not_a_label)",
+                "or -1 and 1; these are 'spam' and 'ham'; name the positive one with --positive-label. (not_a_label)",
             ],
         ),
         (

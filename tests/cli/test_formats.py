@@ -67,7 +67,7 @@ def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
             "column p, row 1: This is null; it must be a number. Leave out rows without one. (not_a_number)"
             in run.stderr
         )
-    assert "its columns are: 'p', 'y'" in rocpr("curves", path).stderr
+    assert "the columns are: 'p', 'y'" in rocpr("curves", path).stderr
 
 
 def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_labels_that_need_to_be_named_are_reported_with_the_option(tmp_path: Pat
         run = rocpr(*arguments, *columns)
         assert run.exit_code == 2
         assert "name the positive one with --positive-label. (not_a_label)" in run.stderr
-        assert "; of 'yes' and 'no', name the positive one" in run.stderr
+        assert "; these are 'yes' and 'no'; name the positive one" in run.stderr
         assert run.stderr.count("--positive-label") == len(arguments) - 1  # once for each file
     assert "--positive-label" not in rocpr("curves", path, "--scores", "p", "--labels", "q").stderr
     run = rocpr("curves", path, *columns, "--positive-label", "Yes")

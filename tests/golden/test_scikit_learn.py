@@ -1,16 +1,23 @@
 """Cross-checks with scikit-learn, an independent implementation, for the definitions that it shares.
 
-Those are roc_auc_score, average_precision_score and roc_curve without dropped rows; scikit-learn's
-precision_recall_curve interpolates nothing, so the other areas have no counterpart there.
+Those are roc_auc_score, average_precision_score, brier_score_loss, roc_curve without dropped rows, and, without ties,
+the trapezoids under precision_recall_curve.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+from sklearn.metrics import (
+    auc,
+    average_precision_score,
+    brier_score_loss,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
 
-from service.curves.evaluation import evaluate_curves
+from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.sample import Sample
 
 ROUNDING = 1e-12
@@ -42,3 +49,43 @@ def test_scikit_learn_agrees(seed: int, kind: str) -> None:
     np.testing.assert_allclose(curves.points.fpr, fpr, rtol=ROUNDING, atol=0)
     np.testing.assert_allclose(curves.points.tpr, tpr, rtol=ROUNDING, atol=0)
     np.testing.assert_array_equal(curves.points.threshold[1:], thresholds[1:])
+
+
+def trapezoids(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """`pr_trapezoid`, and the trapezoids under the curve of scikit-learn."""
+    curves = evaluate_curves(Sample(scores, labels))
+    assert curves.auc is not None
+    assert curves.auc.pr_trapezoid is not None
+    precision, recall, _ = precision_recall_curve(labels, scores)
+    return curves.auc.pr_trapezoid, auc(recall, precision)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["distinct", "skewed"])
+def test_trapezoids_agree_without_ties(seed: int, kind: str) -> None:
+    """Whether the highest score is a positive's or a negative's; and if ties are of one class."""
+    scores, labels, _ = columns(seed, kind)
+    for top in (0, 1):
+        scores[labels.argmax() if top else labels.argmin()] = scores.max() + 1
+        ours, theirs = trapezoids(scores, labels)
+        assert ours == pytest.approx(theirs, rel=ROUNDING)
+    ours, theirs = trapezoids(np.array([5.0, 5, 4, 3, 3, 2]), np.array([1, 1, 0, 0, 0, 1], bool))
+    assert ours == pytest.approx(theirs, rel=ROUNDING)
+
+
+def test_trapezoids_differ_across_a_tie() -> None:
+    """One at the top, where scikit-learn starts from precision 1, and one below."""
+    ours, theirs = trapezoids(np.array([2.0, 2, 1]), np.array([1, 0, 0], bool))
+    assert (ours, theirs) == (0.5, 0.75)
+    ours, theirs = trapezoids(np.array([3.0, 2, 2, 2, 1]), np.array([1, 1, 1, 0, 0], bool))
+    assert ours != pytest.approx(theirs, rel=1e-3)
+
+
+def test_brier_scores_agree() -> None:
+    scores, labels, weights = columns(0, "weighted")
+    scores = 1 / (1 + np.exp(-scores))
+    curves = evaluate_curves(Sample(scores, labels, weights), CurvesOptions(include=frozenset({"statistics"})))
+    assert curves.statistics is not None
+    assert curves.statistics.brier == pytest.approx(
+        brier_score_loss(labels, scores, sample_weight=weights), rel=ROUNDING
+    )

@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.inference.rules import (
-    AREAS,
-    AREAS_WITH_INTERVALS,
-    BOUNDS,
-    METRIC_NAMES,
-    Metric,
-    Rule,
-    percent,
-    plain,
-)
+from service.curves.errors import plain
+from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, METRIC_NAMES, Metric, Rule, percent
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
 from tests.strategies import examples

@@ -89,6 +89,7 @@ WRONG_COUNTS: list[Wrong] = [
     ({"threshold": [0.1, 0.2]}, "/threshold/1", "rising_thresholds", "The threshold rises here while tp or fp rises."),
     ({"tp": [1, 4]}, "/tp/1", "contradicting_totals", "tp is above its total, 3."),
     ({"fp": [4, 1]}, "/fp/0", "contradicting_totals", "fp is above its total, 3."),
+    ({"tp": [1, 4], "positives": 3.3}, "/tp/1", "contradicting_totals", "tp is above its total, 3.3."),
     ({"fn": [2, 2]}, "/fn/1", "contradicting_totals", "tp + fn is 4 here but positives is 3."),
     ({"tn": [2, 2]}, "/tn/0", "contradicting_totals", "fp + tn is 2 here but negatives is 3."),
     (
@@ -146,6 +147,23 @@ def test_counts(operation: str, keys: Keys, wrong: Wrong) -> None:
     change, pointer, code, sentence = wrong
     body = put(COUNTED[operation], keys, COUNTS | change)
     assert told(operation, body) == [(pointer_to(keys) + pointer, code, sentence)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "pointer", "sentence"),
+    [
+        ({"score": [0.9]}, "/positives", "positives has 2 rows but score has 1."),
+        ({"score_from": [0.5], "score_to": [0.9, 0.5]}, "/score_to", "score_to has 2 rows but score_from has 1."),
+        (
+            {"score_from": [0.8, 0.1], "score_to": [0.7, 0.2]},
+            "/score_to/0",
+            "score_to is 0.7 here, below score_from, which is 0.8.",
+        ),
+    ],
+)
+def test_groups(ends: dict[str, Any], pointer: str, sentence: str) -> None:
+    body = {"groups": {"positives": [1, 2], "negatives": [1, 2], **ends}}
+    assert [(place, detail) for place, _, detail in told("curves", body)] == [(f"/groups{pointer}", sentence)]
 
 
 @pytest.mark.parametrize(("operation", "keys"), SAMPLE_AT)

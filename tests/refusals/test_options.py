@@ -115,7 +115,7 @@ WRONG: list[Row] = [
             {"evaluations": evaluations},
             f"/evaluations/{len(evaluations) - 1}/name",
             "duplicate",
-            f"Evaluation {earlier}, counting from 0, already has this name.",
+            f"evaluations[{earlier}] already has this name.",
         )
         for evaluations, earlier in (
             ([OLD, NEW, OLD], 0),
@@ -271,4 +271,4 @@ def test_a_positive_label_in_a_list_is_the_only_error() -> None:
     """R's lists with auto_unbox=FALSE; the labels are right."""
     body = {"scores": [0.9, 0.2], "labels": ["yes", "no"], "positive_label": ["yes"]}
     found = [(error["pointer"], error["detail"]) for error in asking.errors("curves", body)]
-    assert found == [("/positive_label", "This is a list. Must be a string, a number or a boolean.")]
+    assert found == [("/positive_label", "This is a list; it must be a string, a number or a boolean.")]

@@ -77,7 +77,12 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
     ({"metric": "jaccard", "min": 0.5}, "/at", "missing", f"jaccard needs at{LAMBDA}."),
     ({"metric": "jaccard", "min": 0.5, "at_threshold": 0.5}, "/at", "missing", f"jaccard needs at{LAMBDA}."),
     ({"metric": "roc_hull", "min": 0.5, "confidence": 0.9}, "/confidence", "exclusive", f"roc_hull {BEST}"),
-    ({"metric": "pr_trapezoid", "max": 0.5, "confidence": 0.9}, "/confidence", "exclusive", f"pr_trapezoid {BEST}"),
+    (
+        {"metric": "pr_trapezoid", "max": 0.5, "confidence": 0.9},
+        "/confidence",
+        "exclusive",
+        "pr_trapezoid has no interval, so it takes no confidence; pr has one.",
+    ),
     (
         {"metric": "pr_achievable", "max_drop": 0.5, "confidence": 0.9},
         "/confidence",

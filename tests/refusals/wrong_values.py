@@ -166,13 +166,14 @@ def _(field: MetricName) -> Iterator[Wrong]:
 def _(field: own.ChoiceSet) -> Iterator[Wrong]:
     names = ", ".join(field.choices)
     for value in (field.choices[0], {"0": field.choices[0]}, 1, True):
-        yield Wrong(value, "not_a_list", f"Must be a list with any of {names}.")
+        some = f"a list with any of {names}" if field.choices[1:] else f'["{names}"]'
+        yield Wrong(value, "not_a_list", f"Must be {some}.")
     for value in (*_not_choices(field), None, [field.choices[0]]):
         yield Wrong([field.choices[0], value], "not_one_of", _of_list(value, _told(field)), "/1")
 
 
 def _of_list(value: object, told: str) -> str:
-    return f"This is a list. {told}" if isinstance(value, list) else told
+    return f"This is a list; it must be{told.removeprefix('Must be')}" if isinstance(value, list) else told
 
 
 def _told(field: own.Choice | own.ChoiceSet) -> str:

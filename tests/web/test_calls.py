@@ -148,7 +148,7 @@ OTHERS = {
         "application/json", b'{"target": [1, 0], "scores": [0.9, 0.2]}', 422, "did you mean labels?"
     ),
     "a comma too many": Call("application/json", b'{"labels": [1, 0], }', 400, "ends with a comma"),
-    "cut off": Call("application/json", b'{"labels": [1, 0]', 400, "It ends too early, after 17 characters."),
+    "cut off": Call("application/json", b'{"labels": [1, 0]', 400, "It ends too early, at character 17."),
     "predict_proba(X).tolist()": Call(
         "application/json", b'{"scores": [[0.1, 0.9], [0.8, 0.2]], "labels": [1, 0]}', 422, "predict_proba(X)[:, 1]"
     ),

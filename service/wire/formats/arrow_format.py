@@ -21,7 +21,7 @@ from service.wire.problems import Problem
 class ArrowTable:
     """An Arrow stream, perhaps from a file, whose messages have been checked; columns are read on demand."""
 
-    header_is = "its columns are"
+    header_is = "the columns are"
 
     def __init__(self, body: Body, limits: Limits, *, is_file: bool = False) -> None:
         self._is_file = is_file

@@ -78,7 +78,7 @@ def _what_is_wrong(error: json.JSONDecodeError) -> str:
     place, rest = error.pos, error.doc[error.pos : error.pos + 5]
     word = next((each for each in _OF_PYTHON if rest.startswith(each)), None)
     if not rest:
-        return f"It ends too early, after {place} characters."
+        return f"It ends too early, at character {place}."
     if word is not None:
         return f"At character {place}, {word} is Python; JSON has {_OF_PYTHON[word]}, which json.dumps writes."
     if rest.startswith("'"):
@@ -88,7 +88,7 @@ def _what_is_wrong(error: json.JSONDecodeError) -> str:
         return f"At character {place} a list or object ends with a comma, which JSON does not allow."
     if error.msg == "Extra data" and rest.startswith(("{", "[")):
         return f"At character {place} a second document begins (JSON Lines?); send one object of columns."
-    return f"At character {place}: {error.msg}."
+    return f"At character {place}: {error.msg.removesuffix(' at').removesuffix(' starting')}."
 
 
 def decode_json(body: bytes, limits: Limits) -> object:

@@ -34,7 +34,7 @@ class ParquetTable:
     skips   whether a column refused for its length or its encoding is treated as unsupported instead.
     """
 
-    header_is = "its columns are"
+    header_is = "the columns are"
 
     def __init__(self, body: Body, limits: Limits, *, skips: bool = False) -> None:
         self._body = body

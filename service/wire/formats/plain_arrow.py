@@ -74,7 +74,7 @@ class NotPlain(Exception):
 class PlainArrowTable:
     """A plain Arrow stream; columns are read on demand. Raises NotPlain, and Problem `too_many_rows`."""
 
-    header_is = "its columns are"
+    header_is = "the columns are"
 
     def __init__(self, body: Body, limits: Limits) -> None:
         self._stream = stream = bytes(body)

@@ -200,5 +200,5 @@ def _not_read(key: str, error: StrictJsonError) -> Problem:
     if key in _NUMBER_LIST_PARAMETERS:
         detail = f"This parameter takes numbers separated by commas, such as {such}."
     else:
-        detail = f"This parameter takes strict JSON text, such as {such}. {error}"
+        detail = f"This parameter takes JSON, such as {such}. {error}"
     return invalid_value(f"/{key}", "not_json", detail)

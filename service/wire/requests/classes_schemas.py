@@ -74,7 +74,7 @@ class _ClassLabels(fields.Field[Any]):
         except ColumnError as error:
             if error.code != "not_a_slice":
                 raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
-            message = "Labels name classes by text, integers or booleans, all of one kind."
+            message = "Labels must be text, integers or booleans, all of one kind."
             cell = value[error.row] if isinstance(value, list) and error.row is not None else None
             if isinstance(cell, str) and not columns.is_unicode(cell):
                 message = error.detail

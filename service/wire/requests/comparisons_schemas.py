@@ -69,7 +69,7 @@ class ComparisonsRequestSchema(DrawnSchema):
         for position, (name, evaluation) in enumerate(data["evaluations"]):
             if name in evaluations:
                 earlier = list(evaluations).index(name)
-                fault = Fault("duplicate", f"Evaluation {earlier}, counting from 0, already has this name.")
+                fault = Fault("duplicate", f"evaluations[{earlier}] already has this name.")
                 raise ValidationError({"evaluations": {position: {"name": [fault]}}})
             evaluations[name] = evaluation
         indices = data.get("indices", frozenset(INDICES))

@@ -96,8 +96,7 @@ class Scalar(fields.Field[object]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> object:
         if not _is_scalar(value):
-            told = _told_of_list(value)
-            raise ValidationError([Fault("not_a_label", f"{told}Must be a string, a number or a boolean.")])
+            raise ValidationError([Fault("not_a_label", _must_be("a string, a number or a boolean", value))])
         return value
 
 
@@ -154,7 +153,7 @@ class Flag(fields.Field[bool]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
         if not isinstance(value, bool):
-            raise ValidationError([Fault("not_a_boolean", f"{_told_of_list(value)}Must be true or false.")])
+            raise ValidationError([Fault("not_a_boolean", _must_be("true or false", value))])
         return value
 
 
@@ -168,7 +167,7 @@ class Text(fields.Field[str]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
         if not isinstance(value, str):
-            raise ValidationError([Fault("not_a_string", f"{_told_of_list(value)}Must be a string.")])
+            raise ValidationError([Fault("not_a_string", _must_be("a string", value))])
         if not self.minimum <= len(value) <= self.maximum:
             message = f"Must have {self.minimum} to {self.maximum} characters, not {len(value)}."
             raise ValidationError([Fault("wrong_length", message)])
@@ -222,8 +221,8 @@ def such_as(example: str) -> str:
 def not_one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> Fault:
     """Make the fault of a name that is not among the choices."""
     is_f1 = isinstance(value, str) and value.lower() in _F1 and "f_measure" in choices
-    told = "F1 is f_measure at lambda 0.5. " if is_f1 else _told_of_list(value)
-    return Fault("not_one_of", f"{told}Must be {'one of ' if len(choices) > 1 else ''}{', '.join(choices)}.", row)
+    told = _must_be(f"{'one of ' if len(choices) > 1 else ''}{', '.join(choices)}", value)
+    return Fault("not_one_of", f"F1 is f_measure at lambda 0.5. {told}" if is_f1 else told, row)
 
 
 _F1 = {"f1", "f1_score", "f1-score", "f_score"}
@@ -255,7 +254,8 @@ class ChoiceSet(fields.Field[frozenset[str]]):
     ) -> frozenset[str]:
         items = columns.items(value)
         if items is None:
-            raise ValidationError([Fault("not_a_list", f"Must be a list with any of {', '.join(self.choices)}.")])
+            some = f"a list with any of {', '.join(self.choices)}" if self.choices[1:] else f'["{self.choices[0]}"]'
+            raise ValidationError([Fault("not_a_list", f"Must be {some}.")])
         names: set[str] = set()
         for row, name in enumerate(items):
             if not isinstance(name, str) or name not in self.choices:
@@ -264,9 +264,9 @@ class ChoiceSet(fields.Field[frozenset[str]]):
         return frozenset(names)
 
 
-def _told_of_list(value: object) -> str:
-    """Say that a value is a list: R makes one of each number and string with auto_unbox=FALSE."""
-    return "This is a list. " if columns.items(value) is not None else ""
+def _must_be(what: str, value: object) -> str:
+    """Say what a value must be, and if it is a list: R makes one of each number and string with auto_unbox=FALSE."""
+    return f"Must be {what}." if columns.items(value) is None else f"This is a list; it must be {what}."
 
 
 def _one_number(value: object) -> float:

@@ -132,6 +132,8 @@ class RuleSchema(RangeSchema):
                 f"{data['metric']} is the best value that the data allow: it has no interval, so it takes no "
                 "confidence."
             )
+            if data["metric"] == "pr_trapezoid":
+                message = "pr_trapezoid has no interval, so it takes no confidence; pr has one."
             if data["metric"] in INDICES:
                 message += " With at_threshold, the threshold in use, it has one."
             raise invalid("exclusive", message, "confidence")

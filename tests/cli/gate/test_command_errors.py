@@ -119,7 +119,7 @@ def test_the_labels_found_are_reported(tmp_path: Path) -> None:
     """Wherever the table is read."""
     rules = written(tmp_path, PASSING)
     table = written(tmp_path, "scores,labels\n0.9,yes\n0.4,\x1b[1m\n", "named.csv")
-    told = "; of 'yes' and '\\x1b[1m', name the positive one with --positive-label. (not_a_label)\n"
+    told = "; these are 'yes' and '\\x1b[1m'; name the positive one with --positive-label. (not_a_label)\n"
     for words in ([rules, table], [rules, ALL, "--baseline", table], ["--init", table]):
         run = rocpr(*words)
         assert (run.exit_code, run.stdout) == (2, "")

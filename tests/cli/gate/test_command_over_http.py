@@ -115,7 +115,7 @@ def test_errors_are_reported_alike(guarded: str, tmp_path: Path) -> None:
     both(guarded, right, ALL, "--baseline", written(tmp_path, {**sample(ALL), "weights": [2] * 569}, "weighted.json"))
     text = written(tmp_path, "scores,labels\n0.9,yes\n0.4,no\n", "text.csv")
     for words in ([written(tmp_path, PASSING, "p.toml"), text], [right, ALL, "--baseline", text]):
-        assert "of 'yes' and 'no', name the positive one" in both(guarded, *words).stderr
+        assert "these are 'yes' and 'no'; name the positive one" in both(guarded, *words).stderr
     named = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
     assert "Did you mean --scores score --labels y?" in both(guarded, right, named, "--baseline", ALL).stderr
 

@@ -47,12 +47,14 @@ def test_refuses_what_is_not_strict_json(body):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b'{"a": 1', "It ends too early, after 7 characters."),
+        (b'{"a": 1', "It ends too early, at character 7."),
         (b"{'a': 1}", "Character 1 is a single quote; JSON has double quotes, which Python's json.dumps writes."),
         (b'{"a": [True]}', "At character 7, True is Python; JSON has true, which json.dumps writes."),
         (b'{"a": None}', "At character 6, None is Python; JSON has null, which json.dumps writes."),
         (b'{"a": 1}\n{"a": 2}', "At character 9 a second document begins (JSON Lines?); send one object of columns."),
         (b'{"a": 1} x', "At character 9: Extra data."),
+        (b'{"a": "b', "At character 6: Unterminated string."),
+        (b'{"a": "\n"}', "At character 7: Invalid control character."),
         (b'{"a": 1e400}', "A number is beyond the range of a double."),
     ],
 )

@@ -18,7 +18,7 @@ LONG = "n" * 5000
 class Fake:
     """A table whose columns are their own names in capitals; it records what was read."""
 
-    header_is = "its header is"
+    header_is = "the columns are"
 
     def __init__(self, *header):
         self.header = list(header)
