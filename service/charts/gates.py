@@ -86,9 +86,13 @@ def _draw_scale(sheet: Sheet, check: Check, value: float, top: float) -> float:
 def _numbers(check: Check, value: float) -> str:
     """Write a check's numbers: the values of its dot, bar and tick."""
     is_drop = check.rule.kind == "max_drop"
-    text = f"difference {value:+.4f}" if is_drop else f"value {value:.4f}"
+
+    def written(number: float, sign: str = "") -> str:
+        return check.rule.written(number, difference=is_drop, sign=sign)
+
+    text = f"difference {written(value, '+')}" if is_drop else f"value {written(value)}"
     if check.interval is not None:
-        text += f", interval {check.interval.lower:.4f} to {check.interval.upper:.4f}"
+        text += f", interval {written(check.interval.lower)} to {written(check.interval.upper)}"
     return f"{text}, bound {plain(-check.rule.bound if is_drop else check.rule.bound)}"
 
 

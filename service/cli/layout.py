@@ -8,11 +8,16 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from service.inference.rules import in_decimals
+
 MOST_ROWS = 20
 """The most rows of a table that are shown."""
 
 CellTexts = dict[str, Callable[[Any], str]]
 """{column of an answer: function that formats its cells}."""
+
+FRACTION_DECIMALS = 6
+"""The decimals of fractions, at least."""
 
 CHANCE = 0.5
 """The area under the ROC curve of useless scores."""
@@ -114,8 +119,8 @@ def count_text(number: float | None) -> str:
 
 
 def fraction(number: float | None) -> str:
-    """Format a number in [0, 1] to six decimals."""
-    return "-" if number is None else f"{number:.6f}"
+    """Format a number in [0, 1] to six decimals; more if it would look like 0 or 1 but is not."""
+    return "-" if number is None else in_decimals(number, FRACTION_DECIMALS, round(number))
 
 
 def in_full(number: float | None) -> str:

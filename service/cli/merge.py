@@ -24,6 +24,7 @@ from service.cli.command_error import fail
 from service.cli.files import FORMATS, InputFile
 from service.cli.layout import terminal_safe
 from service.cli.plots import NEW_FILE, new_file
+from service.cli.sources import refuse_without_table
 from service.curves.errors import CurvesError
 from service.curves.exact import FloatArray, are_integers
 from service.curves.given_groups import GROUP_COLUMN_NAMES, GroupColumns, joined_groups
@@ -81,7 +82,9 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     """
     suffix = ".csv" if output is None else output.suffix.lower()
     given = {} if closed is None else {"closed": closed}
-    parts = [_read(InputFile.of(file, format_name), given) for file in files]
+    sources = [InputFile.of(file, format_name) for file in files]
+    refuse_without_table(given, sources)
+    parts = [_read(source, given) for source in sources]
     if len({part.positives_squared is None for part in parts}) > 1:
         fail(["Error: some of the files have sums of squared weights, and some have none; merge them separately."])
     united = unite(joined_groups(parts))

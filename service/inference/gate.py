@@ -18,7 +18,7 @@ from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.pairs import Pair, check_paired
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach, straddling
-from service.inference.rules import Rule
+from service.inference.rules import ROUNDING, Rule
 from service.inference.subject import Subject
 
 MAYBE_PAIRED = CurvesWarning(
@@ -32,9 +32,6 @@ SAME_SCORES = CurvesWarning(
 _LOOSE_DROP = 0.5
 _FEWEST_PAIRS = 10
 """Labels of fewer rows than this may agree by chance."""
-
-ROUNDING = 2.0**-52
-"""Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

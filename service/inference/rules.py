@@ -34,6 +34,14 @@ LESS_IS_BETTER = ("fpr",)
 BOUNDS = ("min", "max", "max_drop")
 """The kinds of bounds; all of them are inclusive."""
 
+ROUNDING = 2.0**-52
+"""Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01."""
+
+REPORTED_DECIMALS = 4
+"""The decimals of numbers in reports and pictures, at least."""
+
+_DIGITS_OF_A_DOUBLE = 17
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -107,6 +115,17 @@ class Rule:
         sure = "" if self.confidence is None else f", {how} {percent(self.confidence)} % confidence"
         return f"{self.of} {_WORDS[self.kind]} {plain(self.bound)}{sure}"
 
+    def written(
+        self, number: float, decimals: int = REPORTED_DECIMALS, *, difference: bool = False, sign: str = ""
+    ) -> str:
+        """Write a value, or a difference; the one that the bound is for stays on its side of the bound."""
+        limit = 0.0 - self.bound if difference else self.bound
+        is_compared = difference == (self.kind == "max_drop")
+        if is_compared and difference and abs(number - limit) <= ROUNDING:
+            number = limit
+        limits = (limit,) * is_compared + (() if difference else (float(round(number)),))
+        return in_decimals(number, decimals, *limits, sign=sign)
+
     def given(self) -> dict[str, Any]:
         """The fields of a metric that were given; of a range, both ends."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -133,6 +152,19 @@ RULE_KEYS = (*(each.name for each in fields(Rule) if each.name != "part"), *RANG
 
 _WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
 """The kinds of bounds, as phrases name them."""
+
+
+def in_decimals(number: float, decimals: int, *limits: float, sign: str = "") -> str:
+    """Write a number with this many decimals, or as many more as keep it on its side of every limit."""
+    for more in range(decimals, _DIGITS_OF_A_DOUBLE + 1):
+        text = f"{number:{sign}.{more}f}"
+        if all(_side(float(text), limit) == _side(number, limit) for limit in limits):
+            return text
+    return f"{number:{sign}}"
+
+
+def _side(number: float, limit: float) -> int:
+    return (number > limit) - (number < limit)
 
 
 def percent(level: float) -> str:

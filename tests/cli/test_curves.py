@@ -36,6 +36,14 @@ def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
     assert not re.search(r"[ \t]$", run.stdout, re.MULTILINE)
 
 
+def test_what_is_not_0_or_1_does_not_look_like_it(tmp_path: Path) -> None:
+    """One of 10,000 positives scores below one of 10,000 negatives."""
+    path = tmp_path / "groups.csv"
+    path.write_text("score,positives,negatives\n4,9999,0\n3,0,1\n2,1,0\n1,0,99999999\n")
+    assert re.search(r"^  roc +0\.999999999999  ", rocpr(path).stdout, re.MULTILINE)
+    assert re.search(r"^ +2\.0 +10000 +1 +1\.000000 +0\.00000001 +0\.999900$", rocpr(path).stdout, re.MULTILINE)
+
+
 HINT = "  roc is below 0.5: do the scores run the other way? See --lower-is-positive.\n"
 
 

@@ -50,6 +50,19 @@ def test_open_groups_with_a_common_score_are_united(write) -> None:
     assert run("merge", *again).stdout == run("merge", *again[::-1]).stdout == united.replace("4,4", "7,7")
 
 
+def test_which_ends_are_closed_is_an_option_for_tables(write) -> None:
+    """A JSON file says it itself; the option would be lost, and groups that touch would become one."""
+    groups = {"score_from": [0, 0.5], "score_to": [0.5, 1], "positives": [1, 2], "negatives": [3, 0]}
+    bare = write("a.json", json.dumps({"groups": groups}))
+    result = run("merge", bare, "--closed", "left")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--closed is for tables; in a JSON file, options are fields." in result.stderr
+    closed = write("b.json", json.dumps({"groups": {**groups, "closed": "left"}}))
+    table = write("c.csv", OPEN)
+    twice = '"score_from","score_to","positives","negatives"\n0,0.49999999999999994,2,6\n0.5,0.9999999999999999,4,0\n'
+    assert run("merge", closed, table, "--closed", "left").stdout == twice
+
+
 def test_sums_of_weights_keep_their_squares(write) -> None:
     text = "score,positives,negatives,positives_squared,negatives_squared\n1,0.1,0,0.01,0\n0,0,2.5,0,6.25\n"
     found = run("merge", write("a.csv", text), write("b.csv", text)).stdout

@@ -171,6 +171,16 @@ def test_slopes_next_to_each_other_are_told_apart(index: str, more: int) -> None
     assert best.breakpoints.tolist() == [correctly_rounded(first), correctly_rounded(second)]
 
 
+@pytest.mark.parametrize("index", RATIONAL)
+def test_a_lambda_next_to_nothing_comes_out_next_to_nothing(index: str) -> None:
+    """Counts that differ by a factor above 1e270: a precision that is 1 in all its digits and more, yet falls."""
+    rows = [(1e120, 0.0), (2e120, 1e-200), (1e150, 1.0)]
+    tp, fp = ([row[column] for row in rows] for column in (0, 1))
+    first, second = found((tp, fp, 1e150, 1.0), index)[1].breakpoints
+    assert 0 < meeting(index, *rows[:2], 1e150) < first < 1e-100
+    assert second == correctly_rounded(meeting(index, *rows[1:], 1e150))
+
+
 @pytest.mark.parametrize("climb", [1.0, 1000.0, 1e12, 1e15, 1e100])
 @pytest.mark.parametrize("tp", [1e15, 1e-300, 1e-200])
 def test_logarithms_of_near_and_of_far_rows_balance(tp: float, climb: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -82,3 +83,26 @@ def test_levels_in_percent() -> None:
     hundreds = [percent(number / 1000) for number in range(1, 1000)]
     assert all(float(a) < float(b) for a, b in pairwise(hundreds))
     assert max(map(len, hundreds)) == len("99.9")
+
+
+fractions = st.floats(0, 1)
+
+
+@examples(200)
+@given(fractions, fractions, st.sampled_from([4, 6]))
+def test_a_number_is_written_on_its_side_of_the_bound(number: float, bound: float, decimals: int) -> None:
+    for limit in (bound, math.nextafter(number, 0), number, math.nextafter(number, 1)):
+        text = Rule("roc", min=limit).written(number, decimals)
+        shown = float(text)
+        assert (shown > limit, shown < limit) == (number > limit, number < limit)
+        assert shown not in {0.0, 1.0} or number in {0.0, 1.0}
+        assert shown == pytest.approx(number, abs=0.5000001 * 10.0**-decimals)
+
+
+@pytest.mark.parametrize(
+    ("difference", "text"),
+    [(0.84 - 0.85, "-0.0100"), (-0.010001, "-0.010001"), (-0.00999, "-0.00999"), (0.02, "+0.0200"), (1e-17, "+0.0000")],
+)
+def test_a_drop_within_rounding_of_its_bound_is_written_as_the_bound(difference: float, text: str) -> None:
+    """0.84 - 0.85 is -0.010000000000000009, which meets a bound of 0.01."""
+    assert Rule("roc", max_drop=0.01).written(difference, 4, difference=True, sign="+") == text

@@ -6,6 +6,7 @@ Knows which rules suit most models, and how TOML is written; the numbers come fr
 import json
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 from service.cli.layout import CHANCE
@@ -115,7 +116,7 @@ def _lowest(check: dict[str, Any]) -> float:
     """A bound that another test set rarely falls below: two estimates differ by √2 times the error of one."""
     value, interval = check["value"], check["interval"]
     lowest: float = value if interval is None else value - math.sqrt(2) * max(value - interval["lower"], 0.0)
-    return math.floor(max(lowest, 0.0) * _STEPS) / _STEPS
+    return math.floor(Fraction(max(lowest, 0.0)) * _STEPS) / _STEPS
 
 
 def _toml(value: object) -> str:

@@ -9,7 +9,16 @@ from typing import Any
 
 import click
 
-from service.cli.layout import direction_lines, fraction, in_full, table_lines, text_lines, warning_lines, width
+from service.cli.layout import (
+    FRACTION_DECIMALS,
+    direction_lines,
+    fraction,
+    in_full,
+    table_lines,
+    text_lines,
+    warning_lines,
+    width,
+)
 from service.inference.rules import Rule, percent
 from service.wire.answers.gate_reports import has_baseline
 
@@ -44,14 +53,16 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
 
     If lines are too long, each name gets its own line; if they still do not fit the terminal, each cell does.
     """
-    names = [str(Rule.read(check["rule"]).of) for check in checks]
+    rules = [Rule.read(check["rule"]) for check in checks]
+    names = [str(rule.of) for rule in rules]
+    pairs = list(zip(rules, checks, strict=True))
     columns = {
-        "value": [fraction(check["value"]) for check in checks],
-        "bound": [_bound(Rule.read(check["rule"])) for check in checks],
-        "interval": [_interval(check) for check in checks],
+        "value": [_number(rule, check["value"]) for rule, check in pairs],
+        "bound": [_bound(rule) for rule in rules],
+        "interval": [_interval(rule, check) for rule, check in pairs],
         "method": ["-" if check["interval"] is None else check["interval"]["method"] for check in checks],
         "baseline": [fraction(check["baseline"]) for check in checks],
-        "difference": ["-" if check["difference"] is None else f"{check['difference']:+.6f}" for check in checks],
+        "difference": [_number(rule, check["difference"], difference=True, sign="+") for rule, check in pairs],
         "p": ["-" if check["p_value"] is None else f"{check['p_value']:.3g}" for check in checks],
     }
     columns = {head: cells for head, cells in columns.items() if set(cells) != {"-"} or head == "value"}
@@ -90,11 +101,18 @@ def _bound(rule: Rule) -> str:
     return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{sure}"
 
 
-def _interval(check: dict[str, Any]) -> str:
+def _number(rule: Rule, number: float | None, *, difference: bool = False, sign: str = "") -> str:
+    """Format a value or a difference so that it is seen to meet the bound or not."""
+    return "-" if number is None else rule.written(number, FRACTION_DECIMALS, difference=difference, sign=sign)
+
+
+def _interval(rule: Rule, check: dict[str, Any]) -> str:
     """Format the interval; one of the difference is marked as such, others are of the value."""
-    interval = check["interval"]
-    of_what = "difference " if "max_drop" in check["rule"] else ""
-    return "-" if interval is None else f"{of_what}{fraction(interval['lower'])} to {fraction(interval['upper'])}"
+    interval, of_drop = check["interval"], rule.kind == "max_drop"
+    if interval is None:
+        return "-"
+    ends = (_number(rule, interval[end], difference=of_drop) for end in ("lower", "upper"))
+    return f"{'difference ' if of_drop else ''}{' to '.join(ends)}"
 
 
 def _verdict_line(document: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from service.inference.rules import Rule
+from service.inference.rules import REPORTED_DECIMALS, Rule
 
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
@@ -64,12 +64,19 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
 
 def numbers_of(check: dict[str, Any]) -> list[str]:
     """Format a check's value, interval, baseline, difference and p; a dash for each that is missing."""
-    interval = check["interval"]
-    of_what = "difference " if "max_drop" in check["rule"] else ""
-    ends = f"{of_what}{interval['lower']:.4f} to {interval['upper']:.4f} ({interval['method']})" if interval else "–"
+    rule, interval = Rule.read(check["rule"]), check["interval"]
+    of_drop = rule.kind == "max_drop"
+
+    def written(number: float | None, *, difference: bool = False, sign: str = "") -> str:
+        return "–" if number is None else rule.written(number, difference=difference, sign=sign)
+
+    ends = "–"
+    if interval is not None:
+        ends = " to ".join(written(interval[end], difference=of_drop) for end in ("lower", "upper"))
+        ends = f"{'difference ' if of_drop else ''}{ends} ({interval['method']})"
     p_value = "–" if check["p_value"] is None else f"{check['p_value']:.3g}"
-    signed = "–" if check["difference"] is None else f"{check['difference']:+.4f}"
-    return [_number(check["value"]), ends, _number(check["baseline"]), signed, p_value]
+    baseline = "–" if check["baseline"] is None else f"{check['baseline']:.{REPORTED_DECIMALS}f}"
+    return [written(check["value"]), ends, baseline, written(check["difference"], difference=True, sign="+"), p_value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +138,6 @@ def _code(name: str) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if "`" in text else ""
     return f"{fence}{space}{text}{space}{fence}"
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
 
 
 def _row(cells: Iterable[str]) -> str:

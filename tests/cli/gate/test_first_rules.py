@@ -46,6 +46,13 @@ def test_the_numbers_are_todays(tmp_path: Path) -> None:
         assert 0 <= lowest - check["rule"]["min"] < 0.001
 
 
+def test_a_minimum_is_never_above_todays_value() -> None:
+    """1000 times the double below 0.117 is 117 in doubles."""
+    value = math.nextafter(0.117, 0)
+    check = {"rule": {"metric": "roc_hull", "min": 0}, "value": value, "interval": None}
+    assert tomllib.loads(rules_text({"checks": [check]}, "scores.csv", {}))["rules"][0]["min"] == 0.116
+
+
 def test_what_is_commented_out_can_be_used(tmp_path: Path) -> None:
     """Each optional rule is valid once its # is removed; the rule on a drop needs a baseline."""
     text = first_rules(tmp_path, ALL).read_text()

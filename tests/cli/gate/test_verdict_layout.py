@@ -48,6 +48,21 @@ def test_a_verdict_as_a_whole() -> None:
     ]
 
 
+def test_digits_never_cross_the_bound() -> None:
+    """A value just below its minimum does not look like one that meets it, nor one below 1 like 1."""
+    interval = {**LOGIT, "lower": 0.9799999, "upper": 0.9999999}
+    lines = laid_out(
+        check("failed", rule={"metric": "roc", "min": 0.98}, value=0.9799999),
+        check("failed", rule={"metric": "pr", "min": 0.98, "confidence": 0.95}, value=0.99, interval=interval),
+        check(rule={"metric": "roc_hull", "max": 0.98}, value=0.98),
+    )
+    assert lines[3:6] == [
+        "  roc       0.9799999         >= 0.98                       -  -       failed",
+        "  pr         0.990000  >= 0.98 (95 %)  0.9799999 to 0.9999999  logit   failed",
+        "  roc_hull   0.980000         <= 0.98                       -  -       passed",
+    ]
+
+
 def test_a_line_that_is_too_long_has_the_name_above() -> None:
     drop = {"metric": "recall_at_precision", "at": 0.95, "max_drop": 0.0125, "confidence": 0.999, "prove": "drop"}
     numbers = {"value": 0.9, "baseline": 0.92, "difference": -0.02, "p_value": 1.25e-7, "interval": LOGIT}

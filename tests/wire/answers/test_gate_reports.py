@@ -74,6 +74,11 @@ def test_numbers_of_a_check() -> None:
     expected = ["0.9900", "0.9812 to 1.0000 (logit)", "1.0000", "-0.0100", "0.000123"]
     assert numbers_of(check(**numbers)) == expected
     assert numbers_of(check(difference=0.25))[3] == "+0.2500"
+    assert numbers_of(check("failed", value=0.89999))[0] == "0.89999"
+    drop = {"metric": "roc", "max_drop": 0.01}
+    rounded = {"value": 0.84, "baseline": 0.85, "difference": 0.84 - 0.85}
+    assert numbers_of(check(rule=drop, **rounded))[3] == "-0.0100"
+    assert numbers_of(check("failed", rule=drop, **{**rounded, "difference": -0.010004}))[3] == "-0.010004"
 
 
 class TestMarkdown:
