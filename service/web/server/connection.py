@@ -153,7 +153,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self.phase is Phase.IDLE and reader.begun:
             self._enter(Phase.HEAD, PATIENCE_SECONDS)
-        if reader.is_dense or (self.phase is Phase.BODY and self._shared.is_crowded):
+        if reader.is_dense or (self.phase is Phase.BODY and not reader.is_whole and self._shared.is_crowded):
             self._slow_down(self)
         if self.phase is Phase.HEAD and reader.head is not None:
             self._on_head(reader)

@@ -12,7 +12,7 @@ from service.web.server.process_bounds import Held
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
 from service.web.server.reading import DENSE_PIECES
 from service.web.server.sending import PIECE_BYTES
-from service.web.server.shared import ROUND_BYTES, SHORT_BYTES
+from service.web.server.shared import CROWDED_BYTES, ROUND_BYTES, SHORT_BYTES
 from service.web.server.sweep import YOUNG_SECONDS, held_for, make_room
 from tests.e2e.wire import chunked, request
 from tests.web.server.applications import asked_first, echo, of_length
@@ -134,17 +134,30 @@ def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
     clients.append(begun())
     clients.append(served.connect().send(b"nonsense\r\n\r\n"))
     served.reaches(clients[-1], Phase.LINGERING)
-    assert {len(client.connection.get_buffer(-1)) for client in clients} == {PIECE_BYTES}
+    assert {len(client.connection.get_buffer(-1)) for client in clients} == {CROWDED_BYTES}
     clients[-1].send(b"more")
     served.until(lambda: clients[-1].connection in waiting, "what is dropped takes turns")
     for client in clients[:-1]:
-        client.send(b"x" * 8999)
+        client.send(b"x" * 4000)
+    served.until(lambda: len(waiting) > 2, "long bodies take turns")
+    for client in clients[:-1]:
+        client.send(b"x" * 4999)
     for client in clients[:-1]:
         assert client.read().body == b"POST / " + b"x" * 9000
-    assert len(waiting) > 2
     assert clients[-1].read().status == 400
     served.end()
     assert served.server.shared.taking == 0
+
+
+def test_a_body_that_is_whole_takes_no_turn_in_a_crowd(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the next request of its connection wait for one."""
+    monkeypatch.setattr(shared, "MOST_WITHOUT_TURNS", 0)
+    monkeypatch.setattr(ChunkTurns, "put", lambda *_: pytest.fail("it waits"))
+    client = serve(echo).connect()
+    for _ in range(2):
+        client.send(request("POST", "/", Content_Length="2"))
+        client.send(b"ab")
+        assert client.read().body == b"POST / ab"
 
 
 def test_a_regular_owner_is_not_turned_away() -> None:
