@@ -7,10 +7,10 @@ import pytest
 
 from service.web.server import shared, sweep
 from service.web.server.chunk_turns import ChunkTurns
-from service.web.server.connection import DENSE_BYTES, Connection
+from service.web.server.connection import Connection
 from service.web.server.process_bounds import Held
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
-from service.web.server.reading import DENSE_PIECES
+from service.web.server.reading import DENSE_BYTES, DENSE_PIECES, RequestReader
 from service.web.server.sending import PIECE_BYTES
 from service.web.server.shared import CROWDED_BYTES, ROUND_BYTES, SHORT_BYTES
 from service.web.server.sweep import YOUNG_SECONDS, held_for, make_room
@@ -107,6 +107,28 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
     assert len(slowed) >= 3
     assert set(slowed) <= {DENSE_BYTES, SHORT_BYTES}
     assert clients[0].get("/after").read().status == 200
+
+
+def test_no_chunk_is_read_with_the_head(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a crowd of heads, each with very many chunks behind it, does not stop the loop; each part has its turn."""
+    sizes: list[int] = []
+    feed = RequestReader.feed
+
+    def note(reader: RequestReader, data: Any) -> bytes:
+        rest = feed(reader, data)
+        sizes.append(len(data) - len(rest))
+        return rest
+
+    monkeypatch.setattr(RequestReader, "feed", note)
+    served = serve(asked_first())
+    head, pieces = request("POST", "/", Transfer_Encoding="chunked"), [b"abcd"] * 2000
+    # It ends its sending side at once: the rest of what came still counts.
+    client = served.connect().send(head + chunked(*pieces) + request("GET", "/after")).half_close()
+    assert client.read().body.endswith(b"".join(pieces))
+    assert client.read().body.startswith(b"GET /after")
+    assert sizes[0] == len(head)
+    assert max(sizes[1:]) <= DENSE_BYTES
+    served.until(lambda: not served.server.connections, "it is gone")
 
 
 def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
