@@ -193,6 +193,10 @@ class Connection(asyncio.BufferedProtocol):
         self._waits = False
         if self.phase is Phase.BODY and self.ahead:
             self._read_ahead()
+        self._resume_reading()
+
+    def _resume_reading(self) -> None:
+        """Read what comes, unless what came before has to be consumed first."""
         if not (self._is_full or self._waits):
             self.transport.resume_reading()
 
@@ -203,7 +207,7 @@ class Connection(asyncio.BufferedProtocol):
             self._read(ahead)
         if self._is_full and len(self.ahead) <= AHEAD_BYTES and self.phase is not Phase.CLOSED:
             self._is_full = False
-            self.transport.resume_reading()
+            self._resume_reading()
         if self._half_closed and not self.ahead and self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
             self.eof_received()
 
@@ -302,6 +306,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
             return
         if self._is_full:
-            self.transport.resume_reading()
+            self._is_full = False
+            self._resume_reading()
         with suppress(OSError):  # the client has gone, which the transport will notice
             self.transport.write_eof()

@@ -1,11 +1,12 @@
 """What hostile clients once did to others, each as a law: no client's end, silence or greed costs others much."""
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from service.web.server import shared, sweep
+from service.web.server import connection, shared, sweep
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import Connection
 from service.web.server.process_bounds import Held
@@ -129,6 +130,26 @@ def test_no_chunk_is_read_with_the_head(serve: Serve, monkeypatch: pytest.Monkey
     assert sizes[0] == len(head)
     assert max(sizes[1:]) <= DENSE_BYTES
     served.until(lambda: not served.server.connections, "it is gone")
+
+
+def test_what_came_before_is_read_before_what_comes(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if so much came while an answer was sent that reading stopped."""
+
+    def long_or_echo(environ: Any, start: Any) -> Any:
+        return (of_length(1_000_000) if environ["REQUEST_METHOD"] == "GET" else echo)(environ, start)
+
+    monkeypatch.setattr(connection, "AHEAD_BYTES", 8192)
+    served = serve(asked_first(long_or_echo))
+    client = served.connect(sndbuf=1 << 12)
+    piece = [f"{number:04}".encode() for number in range(2000)]
+    body = request("POST", "/", Transfer_Encoding="chunked") + chunked(*piece)
+    sending = threading.Thread(target=client.send, args=(request("GET", "/") + body * 10,))
+    sending.start()
+    served.until(lambda: len(client.connection.ahead) > connection.AHEAD_BYTES, "it stops reading")
+    assert len(client.read().body) == 1_000_000
+    for _ in range(10):
+        assert client.read().body == b"POST / " + b"".join(piece)
+    sending.join()
 
 
 def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
