@@ -98,6 +98,7 @@ def _compressed() -> Iterator[Family]:
         blank = lambda size, c=coding: asking("curves", " " * size, sent_as=c)  # noqa: E731  # short
         yield Family(f"curves: blanks in {coding}", blank, DECODED_BYTES)
     yield Family("curves: members of gzip", _members_of_gzip, BIG_BODY_BYTES // len(compress("gzip", b"")) - 10)
+    yield Family("curves: blocks of gzip", _blocks_of_gzip, 8_000)
     lists = lambda size: asking("curves", '{"scores":[' + _lists(size) + "]}", sent_as="gzip")  # noqa: E731  # short
     yield Family("curves: lists in gzip", lists, 1_000)
     many = {"most": DECODED_BYTES - 200, "sent_as": "gzip"}
@@ -117,6 +118,27 @@ def _members_of_gzip(size: int) -> Request:
     request = asking("curves", "{" + SAMPLE + "}")
     members = compress("gzip", b"") * size + compress("gzip", request.body)
     return replace(request, body=members, content_encoding="gzip")
+
+
+def _blocks_of_gzip(size: int) -> Request:
+    """A body with this many empty blocks, each of which describes a code of its own (RFC 1951, 3.2.7).
+
+    Its 286 symbols have 8 bits or, from the 227th, 9; the 30 distances have 5 bits or, the last two, 4. How many bits
+    each has is written in a third code: 1 bit for "the last one again, 3 to 6 times", 2 for 8, 3 for 9, 4 for 4 and 5.
+    """
+    codes = {16: "0", 8: "10", 9: "110", 4: "1110", 5: "1111"}
+
+    def run(bits: int, times: int) -> str:
+        again = "".join(codes[16] + f"{min(6, left) - 3:02b}"[::-1] for left in range(times - 1, 2, -6))
+        return codes[bits] + again + codes[bits] * ((times - 1) % 6 if (times - 1) % 6 < 3 else 0)
+
+    lengths = [{16: 1, 8: 2, 9: 3, 4: 4, 5: 4}.get(symbol, 0) for symbol in (16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4)]
+    third = "".join(f"{length:03b}"[::-1] for length in lengths)
+    end = f"{(226 << 1) + 256 - 226:09b}"
+    block = "001" + "10111" + "10111" + "0001" + third + run(8, 226) + run(9, 60) + run(5, 28) + run(4, 2) + end
+    bits = block * size + "1" + block[1:]
+    deflated = int(bits[::-1], 2).to_bytes(-(-len(bits) // 8), "little")
+    return replace(asking("curves", ""), body=b"\x1f\x8b\x08" + bytes(7) + deflated + bytes(8), content_encoding="gzip")
 
 
 def _labelled(positive_label: object, labels: tuple[str, ...], size: int):

@@ -95,6 +95,7 @@ BIG = [
     ("curves: JSON, halfway numbers as scores in gzip", 1200),
     ("curves: JSON, halfway numbers, not lifted, in gzip", 1200),
     ("curves: members of gzip", 9000),
+    ("curves: blocks of gzip", 7000),
     ("curves: Arrow, empty batches", 700),
     ("curves: Arrow, batches", 700),
     ("curves: Arrow, dictionaries", 200),

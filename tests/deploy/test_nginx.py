@@ -175,6 +175,24 @@ def test_ids_are_the_client_s_or_made(proxy: Proxy) -> None:
     assert re.fullmatch("[0-9a-f]{32}", made)
 
 
+@pytest.mark.parametrize(
+    ("given", "fields"),
+    [
+        ("rocpr_" + "k" * 43, {}),
+        ("Bearer-ROCPR_" + "k" * 43, {}),
+        ("own-key", {"Authorization": "Bearer own-key"}),
+        ("own-key", {"Authorization": "bearer  own-key "}),
+    ],
+)
+def test_an_id_that_may_be_a_key_is_not_logged(proxy: Proxy, given: str, fields: dict[str, str]) -> None:
+    """As by the service itself: a key was sent in the wrong header."""
+    answer = ask(proxy.port, request("GET", "/health/live", X_Request_ID=given, **fields))
+    made = answer.headers["x-request-id"]
+    assert re.fullmatch("[0-9a-f]{32}", made)
+    wait_until(lambda: made in proxy.log.read_text(), SECONDS, "nginx logs when the answer was sent")
+    assert given not in proxy.log.read_text()
+
+
 def test_a_page_of_the_service_is_its_own_on_any_port(proxy: Proxy) -> None:
     """A general media type is read by its first bytes, but not for another origin's page."""
     host, body = f"localhost:{proxy.port}", b'{"labels": [1, 0], "scores": [0.9, 0.1]}'

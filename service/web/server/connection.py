@@ -17,7 +17,7 @@ from service.web.server.exchange import Exchange
 from service.web.server.head import Head
 from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS, Phase
 from service.web.server.queues import Use
-from service.web.server.reading import RequestReader
+from service.web.server.reading import DENSE_BYTES, RequestReader
 from service.web.server.reply import FileBody, Reply
 from service.web.server.sending import Sending
 from service.web.server.shared import Shared
@@ -25,9 +25,6 @@ from service.wire.problems import Problem
 
 AHEAD_BYTES = 64 * 1024
 """Bytes of following requests that are read while one is answered."""
-
-DENSE_BYTES = 4 * 1024
-"""Bytes of a body in small chunks that are read at once."""
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -43,9 +40,9 @@ class Connection(asyncio.BufferedProtocol):
     """
 
     __slots__ = (
-        "_connections", "_half_closed", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down", "_was_probed",
-        "ahead", "client", "deadline", "exchange", "listener", "phase", "reader", "sending", "since", "transport",
-        "use",
+        "_connections", "_half_closed", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down", "_waits",
+        "_was_probed", "ahead", "client", "deadline", "exchange", "listener", "phase", "reader", "sending", "since",
+        "transport", "use",
     )  # fmt: skip
 
     def __init__(
@@ -70,7 +67,7 @@ class Connection(asyncio.BufferedProtocol):
         self._connections = connections
         self._slow_down = slow_down
         self._next_pass = Pass.SMALL  # after the body
-        self._half_closed = self._is_full = self._is_last = self._was_probed = False
+        self._half_closed = self._is_full = self._is_last = self._waits = self._was_probed = False
         self.phase = Phase.IDLE
         self._enter(Phase.IDLE, shared.bounds.keepalive)
 
@@ -106,7 +103,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._is_full = True
                 self.transport.pause_reading()
         elif self.phase is Phase.LINGERING and self._shared.is_crowded:
-            self._slow_down(self)
+            self._wait_for_turn()
 
     def eof_received(self) -> bool:
         """Note that the client will send nothing more; it may still read, so the sending side stays open."""
@@ -153,8 +150,8 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self.phase is Phase.IDLE and reader.begun:
             self._enter(Phase.HEAD, PATIENCE_SECONDS)
-        if reader.is_dense or (self.phase is Phase.BODY and self._shared.is_crowded):
-            self._slow_down(self)
+        if reader.is_dense or (self.phase is Phase.BODY and not reader.is_whole and self._shared.is_crowded):
+            self._wait_for_turn()
         if self.phase is Phase.HEAD and reader.head is not None:
             self._on_head(reader)
         elif self.phase is Phase.BODY:
@@ -186,10 +183,21 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(Phase.BODY, PATIENCE_SECONDS)
         self._read_ahead()
 
+    def _wait_for_turn(self) -> None:
+        self._waits = True
+        self._slow_down(self)
+
     def read_on(self, waited: float) -> None:
         """Resume reading after a pause for other connections, which does not count against the client's request."""
         self.deadline += 0 if self.phase is Phase.LINGERING else waited
-        if not self._is_full:
+        self._waits = False
+        if self.phase is Phase.BODY and self.ahead:
+            self._read_ahead()
+        self._resume_reading()
+
+    def _resume_reading(self) -> None:
+        """Read what comes, unless what came before has to be consumed first."""
+        if not (self._is_full or self._waits):
             self.transport.resume_reading()
 
     def _read_ahead(self) -> None:
@@ -199,8 +207,8 @@ class Connection(asyncio.BufferedProtocol):
             self._read(ahead)
         if self._is_full and len(self.ahead) <= AHEAD_BYTES and self.phase is not Phase.CLOSED:
             self._is_full = False
-            self.transport.resume_reading()
-        if self._half_closed and self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
+            self._resume_reading()
+        if self._half_closed and not self.ahead and self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
             self.eof_received()
 
     # The application.
@@ -298,6 +306,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
             return
         if self._is_full:
-            self.transport.resume_reading()
+            self._is_full = False
+            self._resume_reading()
         with suppress(OSError):  # the client has gone, which the transport will notice
             self.transport.write_eof()

@@ -29,6 +29,9 @@ FRAMING_OF_TINY_CHUNKS = 16
 DENSE_PIECES = 128
 """Input with more chunks than this is dense; each chunk takes 2 µs."""
 
+DENSE_BYTES = 4 * 1024
+"""Bytes of a chunked body that are read before their chunks are counted."""
+
 _HEAD_END = b"\r\n\r\n"
 
 NewParser = Callable[[Callable[[], bool], Callable[[bytes], None]], Parser]
@@ -84,7 +87,7 @@ class RequestReader:
         return self.head is not None and self.head.version >= (1, 1)
 
     def feed(self, data: bytes | memoryview) -> bytes:
-        """Consume bytes; return the rest, which is empty unless the head, or the request, is complete.
+        """Consume bytes; return the rest, which is empty unless the head or the request is complete, or it is dense.
 
         Raises Problem; the reader is then unusable.
         """
@@ -128,8 +131,10 @@ class RequestReader:
                 return b""
         room = HEAD_BYTES - self._head_bytes
         self._head_bytes += len(data)
+        found = (self._tail + data).find(_HEAD_END)
+        end = room if found < 0 else min(room, found + len(_HEAD_END) - len(self._tail))
         try:
-            self._parser.feed(data[:room])
+            self._parser.feed(data[:end])
         except ValueError as error:  # a Content-Length with more digits than Python reads
             raise InvalidHeader("Content-Length") from error
         if self.head is None:
@@ -137,12 +142,8 @@ class RequestReader:
                 raise LimitRequestHeaders
             self._tail = (self._tail + data)[1 - len(_HEAD_END) :]
             return b""
-        rest = bytes(self._parser.remaining()) + data[room:]
-        if self.head.length is None:
-            end = (self._tail + data).index(_HEAD_END) + len(_HEAD_END) - len(self._tail)
-            self._count_chunk_bytes(len(data) - end - len(rest))
-        self.is_whole = self.head.length == 0 or (self.head.length is None and self._parser.is_complete)
-        return rest
+        self.is_whole = self.head.length == 0
+        return data[end:]
 
     def _without_empty_lines(self, data: bytes) -> bytes:
         """Skip empty lines before the request (RFC 9112, 2.2)."""
@@ -173,11 +174,15 @@ class RequestReader:
         return bytes(data[missing:])
 
     def _feed_chunks(self, data: bytes) -> bytes:
-        self._parser.feed(data)
-        rest = bytes(self._parser.remaining())
-        self._count_chunk_bytes(len(data) - len(rest))
-        self.is_whole = self._parser.is_complete
-        return rest
+        """Read chunks until there were very many; the rest has to wait."""
+        while data and not self.is_whole and self._pieces <= DENSE_PIECES:
+            part, data = data[:DENSE_BYTES], data[DENSE_BYTES:]
+            self._parser.feed(part)
+            rest = bytes(self._parser.remaining())
+            data = rest + data
+            self._count_chunk_bytes(len(part) - len(rest))
+            self.is_whole = self._parser.is_complete
+        return data
 
     def _count_chunk_bytes(self, size: int) -> None:
         """Count bytes of a chunked body. Raises TinyChunks or LimitRequestHeaders if too few of them are content.

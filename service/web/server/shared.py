@@ -36,6 +36,9 @@ When each read as much as its client could send, the loop was away for 0.1 s wit
 MOST_WITHOUT_TURNS = 64
 """More connections than this with long bodies read in turns (chunk_turns.py): each read takes time, however short."""
 
+CROWDED_BYTES = 64 * 1024
+"""Bytes of a long body that are read in a turn."""
+
 UNASKED_BYTES = 32 * 1024
 """A body up to this length is read before the application can refuse it, so that the connection stays usable."""
 
@@ -84,7 +87,7 @@ class Shared:
 
     def share_of_round(self) -> int:
         """How many bytes one of them may read at once."""
-        return PIECE_BYTES if self.is_crowded else ROUND_BYTES // max(1, self.taking)
+        return CROWDED_BYTES if self.is_crowded else ROUND_BYTES // max(1, self.taking)
 
     def new_reader(self) -> RequestReader:
         """Make the reader of a request."""

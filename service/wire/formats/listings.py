@@ -18,6 +18,7 @@ from service.curves.budget import spend
 from service.curves.exact import LARGEST_EXACT_INTEGER
 from service.wire.columns import MOST_VALUES, ColumnError, Contents, Value, contents, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
+from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.reading_work import listing_work
@@ -191,7 +192,8 @@ def _first_values(cells: pa.ChunkedArray) -> list[Any]:
     found: dict[Any, None] = {}
     start, size = 0, _FIRST_ROWS
     while start < len(cells) and len(found) <= MOST_VALUES:
-        found |= dict.fromkeys(pc.unique(cells.slice(start, size))[: MOST_VALUES + 1].to_pylist())
+        distinct = encoded(cells.slice(start, size).combine_chunks()).dictionary
+        found |= dict.fromkeys(distinct[: MOST_VALUES + 1].to_pylist())
         start += size
         size *= 2
     return list(found)[: MOST_VALUES + 1]

@@ -13,6 +13,7 @@ from pyarrow import types
 from service.curves.exact import IntArray
 from service.wire.columns import Categories, ColumnError, categories, is_unicode, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
+from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.text_columns import TextColumn, coded
 
@@ -118,9 +119,9 @@ def _of_dictionary(cells: pa.ChunkedArray) -> Categories:
 
 
 def _of_cells(cells: pa.Array) -> Categories:
-    encoded = cells.dictionary_encode()
-    found = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return _in_order(found, encoded.dictionary)
+    numbered = encoded(cells)
+    found = numbered.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return _in_order(found, numbered.dictionary)
 
 
 def _in_order(found: IntArray, values: pa.Array) -> Categories:

@@ -28,6 +28,7 @@ from service.wire.columns import (
     shown,
     tally,
 )
+from service.wire.formats.distinct_cells import encoded
 
 _DECIMAL_TEXT = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
@@ -133,7 +134,8 @@ def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     Chunks may share dictionaries or have their own, and a dictionary may repeat a text.
     """
     if not types.is_dictionary(cells.type):
-        cells = cells.dictionary_encode()
+        found = encoded(cells.combine_chunks())
+        return found.indices.to_numpy().astype(np.int64), found.dictionary.cast(pa.string())
     known: dict[object, IntArray] = {}
     dictionaries: list[pa.Array] = []
     length = 0
@@ -141,14 +143,14 @@ def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     for chunk in cells.chunks:
         identity = identity_of(chunk.dictionary)
         if identity not in known:
-            entries = chunk.dictionary.dictionary_encode(null_encoding="encode")
+            entries = encoded(chunk.dictionary, "encode")
             known[identity] = length + entries.indices.to_numpy().astype(np.int64)
             dictionaries.append(entries.dictionary.cast(pa.large_string()))
             length += len(entries.dictionary)
         parts.append(known[identity][chunk.indices.to_numpy()])
     codes = np.concatenate(parts)
     used = np.flatnonzero(np.bincount(codes, minlength=length))
-    entries = pa.concat_arrays(dictionaries).take(pa.array(used)).dictionary_encode(null_encoding="encode")
+    entries = encoded(pa.concat_arrays(dictionaries).take(pa.array(used)), "encode")
     places = np.zeros(length, np.int64)
     places[used] = entries.indices.to_numpy()
     codes = places[codes]

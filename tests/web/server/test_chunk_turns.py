@@ -1,4 +1,4 @@
-"""Turns of connections whose bodies come in small chunks: by address, skipping clients that have gone."""
+"""Turns of connections whose bodies take time: by address, skipping clients that have gone."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from service.web.server import chunk_turns
-from service.web.server.chunk_turns import TURN_SECONDS, ChunkTurns
+from service.web.server.chunk_turns import READS_OF_A_TURN, TURN_SECONDS, ChunkTurns
 from service.web.server.phase import Phase
 from tests.web.server.serving import Clock
 
@@ -15,10 +15,11 @@ from tests.web.server.serving import Clock
 class Waiting:
     """A connection, as far as turns need it."""
 
-    def __init__(self, name: str, address: str, read: list[str]) -> None:
+    def __init__(self, name: str, address: str, read: list[str], *, is_dense: bool) -> None:
         self.name, self.client, self.phase = name, (address, "1"), Phase.BODY
         self.ours, self.theirs = socket.socketpair()
         self.paused = self.aborted = False
+        self.reader = SimpleNamespace(is_dense=is_dense)
         self.waited: float | None = None
         self._read = read
         self.transport = SimpleNamespace(
@@ -50,8 +51,8 @@ class Turns:
         self._next.append((seconds, function))
         return function
 
-    def put(self, name: str, address: str) -> Waiting:
-        self.all.append(Waiting(name, address, self.read))
+    def put(self, name: str, address: str, *, is_dense: bool = True) -> Waiting:
+        self.all.append(Waiting(name, address, self.read, is_dense=is_dense))
         self._turns.put(self.all[-1])  # type: ignore[arg-type]
         assert self.all[-1].paused
         return self.all[-1]
@@ -94,6 +95,15 @@ def test_one_turn_after_the_other(turns: Turns) -> None:
         turns.put(str(number), "10.0.0.1")
     for expected in (["0"], ["0", "1"]):
         assert turns.turn() == expected
+
+
+def test_a_turn_has_room_for_several_reads_of_long_bodies(turns: Turns) -> None:
+    names = [turns.put(str(number), "10.0.0.1", is_dense=False).name for number in range(READS_OF_A_TURN + 2)]
+    assert turns.turn() == names[:READS_OF_A_TURN]
+    turns.put("dense", "10.0.0.1")
+    turns.put("last", "10.0.0.1", is_dense=False)
+    assert turns.turn() == [*names, "dense"]
+    assert turns.turn()[-1] == "last"
 
 
 def test_whoever_has_gone_takes_no_turn(turns: Turns) -> None:

@@ -1,18 +1,19 @@
 """What hostile clients once did to others, each as a law: no client's end, silence or greed costs others much."""
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from service.web.server import shared, sweep
+from service.web.server import connection, shared, sweep
 from service.web.server.chunk_turns import ChunkTurns
-from service.web.server.connection import DENSE_BYTES, Connection
+from service.web.server.connection import Connection
 from service.web.server.process_bounds import Held
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
-from service.web.server.reading import DENSE_PIECES
+from service.web.server.reading import DENSE_BYTES, DENSE_PIECES, RequestReader
 from service.web.server.sending import PIECE_BYTES
-from service.web.server.shared import ROUND_BYTES, SHORT_BYTES
+from service.web.server.shared import CROWDED_BYTES, ROUND_BYTES, SHORT_BYTES
 from service.web.server.sweep import YOUNG_SECONDS, held_for, make_room
 from tests.e2e.wire import chunked, request
 from tests.web.server.applications import asked_first, echo, of_length
@@ -109,6 +110,48 @@ def test_bodies_in_small_chunks_wait_for_their_turn_and_are_read_whole(
     assert clients[0].get("/after").read().status == 200
 
 
+def test_no_chunk_is_read_with_the_head(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a crowd of heads, each with very many chunks behind it, does not stop the loop; each part has its turn."""
+    sizes: list[int] = []
+    feed = RequestReader.feed
+
+    def note(reader: RequestReader, data: Any) -> bytes:
+        rest = feed(reader, data)
+        sizes.append(len(data) - len(rest))
+        return rest
+
+    monkeypatch.setattr(RequestReader, "feed", note)
+    served = serve(asked_first())
+    head, pieces = request("POST", "/", Transfer_Encoding="chunked"), [b"abcd"] * 2000
+    # It ends its sending side at once: the rest of what came still counts.
+    client = served.connect().send(head + chunked(*pieces) + request("GET", "/after")).half_close()
+    assert client.read().body.endswith(b"".join(pieces))
+    assert client.read().body.startswith(b"GET /after")
+    assert sizes[0] == len(head)
+    assert max(sizes[1:]) <= DENSE_BYTES
+    served.until(lambda: not served.server.connections, "it is gone")
+
+
+def test_what_came_before_is_read_before_what_comes(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if so much came while an answer was sent that reading stopped."""
+
+    def long_or_echo(environ: Any, start: Any) -> Any:
+        return (of_length(1_000_000) if environ["REQUEST_METHOD"] == "GET" else echo)(environ, start)
+
+    monkeypatch.setattr(connection, "AHEAD_BYTES", 8192)
+    served = serve(asked_first(long_or_echo))
+    client = served.connect(sndbuf=1 << 12)
+    piece = [f"{number:04}".encode() for number in range(2000)]
+    body = request("POST", "/", Transfer_Encoding="chunked") + chunked(*piece)
+    sending = threading.Thread(target=client.send, args=(request("GET", "/") + body * 10,))
+    sending.start()
+    served.until(lambda: len(client.connection.ahead) > connection.AHEAD_BYTES, "it stops reading")
+    assert len(client.read().body) == 1_000_000
+    for _ in range(10):
+        assert client.read().body == b"POST / " + b"".join(piece)
+    sending.join()
+
+
 def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,17 +177,30 @@ def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
     clients.append(begun())
     clients.append(served.connect().send(b"nonsense\r\n\r\n"))
     served.reaches(clients[-1], Phase.LINGERING)
-    assert {len(client.connection.get_buffer(-1)) for client in clients} == {PIECE_BYTES}
+    assert {len(client.connection.get_buffer(-1)) for client in clients} == {CROWDED_BYTES}
     clients[-1].send(b"more")
     served.until(lambda: clients[-1].connection in waiting, "what is dropped takes turns")
     for client in clients[:-1]:
-        client.send(b"x" * 8999)
+        client.send(b"x" * 4000)
+    served.until(lambda: len(waiting) > 2, "long bodies take turns")
+    for client in clients[:-1]:
+        client.send(b"x" * 4999)
     for client in clients[:-1]:
         assert client.read().body == b"POST / " + b"x" * 9000
-    assert len(waiting) > 2
     assert clients[-1].read().status == 400
     served.end()
     assert served.server.shared.taking == 0
+
+
+def test_a_body_that_is_whole_takes_no_turn_in_a_crowd(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the next request of its connection wait for one."""
+    monkeypatch.setattr(shared, "MOST_WITHOUT_TURNS", 0)
+    monkeypatch.setattr(ChunkTurns, "put", lambda *_: pytest.fail("it waits"))
+    client = serve(echo).connect()
+    for _ in range(2):
+        client.send(request("POST", "/", Content_Length="2"))
+        client.send(b"ab")
+        assert client.read().body == b"POST / ab"
 
 
 def test_a_regular_owner_is_not_turned_away() -> None:

@@ -12,9 +12,10 @@ from gunicorn.asgi import parser as gunicorn_parser
 from gunicorn.asgi.parser import ParseError
 
 from service.web.server.incoming_body import IncomingBody
-from service.web.server.reading import HEAD_BYTES, RequestReader
+from service.web.server.reading import DENSE_BYTES, HEAD_BYTES, RequestReader
 from service.web.server.transport import too_slow, transport_problem
 from service.wire.problems import Problem
+from tests.e2e.wire import chunked
 from tests.web.server import corpus
 from tests.web.server.reading import Read, content_of, new_body, new_parser, new_reader, one_by_one, read
 
@@ -153,12 +154,29 @@ def test_a_body_without_room_is_the_servers_problem() -> None:
         def write(self, _: object) -> None:
             raise OSError
 
-    for head in (corpus.CHUNKED + b"2\r\n", corpus.POST + b"Content-Length: 2\r\n\r\n"):
+    for head, body in ((corpus.CHUNKED, b"2\r\n{}"), (corpus.POST + b"Content-Length: 2\r\n\r\n", b"{}")):
         reader = RequestReader(new_parser, lambda: Full(9, 9, print))
         reader.feed(head)
         with pytest.raises(Problem) as caught:
-            reader.feed(b"{}")
+            reader.feed(body)
         assert caught.value.type.code == "overloaded"
+
+
+def test_very_many_chunks_are_not_read_at_once() -> None:
+    """Each takes time, during which the loop does nothing else."""
+    chunks = chunked(*[b"abcd"] * 2000)
+    reader = new_reader()
+    assert reader.feed(corpus.CHUNKED + chunks) == chunks
+    rest, lengths = chunks, []
+    while not reader.is_whole:
+        before, rest = rest, reader.feed(rest)
+        lengths.append(len(before) - len(rest))
+    assert (reader.body.length, rest, reader.taken) == (8000, b"", len(corpus.CHUNKED) + len(chunks))
+    assert set(lengths[:-1]) == {DENSE_BYTES}
+    reader = new_reader()
+    reader.feed(corpus.CHUNKED)
+    assert reader.feed(chunked(*[b"a" * 1000] * 9)) == b""
+    assert (reader.is_whole, reader.is_dense) == (True, False)
 
 
 def test_a_dropped_request_drops_its_body() -> None:
