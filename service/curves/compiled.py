@@ -21,6 +21,7 @@ _FUNCTION_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then 
     "rocpr_groups": (c_int64, c_int64, c_void_p, c_double, c_bool, c_bool, c_void_p),
     "rocpr_hull": (None, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
     "rocpr_boundary": (c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p),
+    "rocpr_points": (None, c_int64, c_void_p, c_void_p, c_double, c_double, c_void_p),
     "rocpr_sums": (None, c_int64, c_void_p, c_void_p, c_double, c_void_p),
 }
 
@@ -126,6 +127,12 @@ class CompiledTable:
             outer.size, at_outer, vertices.size, at_vertices, self._at_tp, self._at_fp, _address(rows)
         )
         return _first(rows, count)
+
+    def points(self, positives: float, negatives: float) -> _Floats:
+        """The columns fn, tn, fpr, tpr and precision, (5, n)."""
+        columns = np.empty((5, self._rows))
+        self._library.rocpr_points(self._rows, self._at_tp, self._at_fp, positives, negatives, _address(columns))
+        return columns
 
     def sums(self, positives: float) -> Sums:
         """The sums over the steps, for whole counts whose total is at most 2^53."""

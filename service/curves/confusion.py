@@ -69,9 +69,10 @@ class ConfusionTable:
     def precision(self) -> FloatArray:
         """Precision tp/(tp + fp) per row, (n,), read-only; NaN where nothing is called positive."""
         called = self.tp + self.fp
-        with np.errstate(invalid="ignore"):  # 0/0
-            out: FloatArray = self.tp / called
-        out[: self.origins] = np.nan  # the sign of 0/0 depends on the processor
+        out = np.empty(called.size)
+        origins = self.origins
+        np.divide(self.tp[origins:], called[origins:], out=out[origins:])
+        out[:origins] = np.nan
         if self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole:
             for row in one_by_one(np.flatnonzero(called >= LARGEST_EXACT_INTEGER), EXACT_PRECISION):
                 out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))

@@ -4,7 +4,7 @@ Builds the table once and reads every view off it. Knows the other modules of th
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
-from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull, corners
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
@@ -179,17 +179,17 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
     if keep != "all":
         kept = np.flatnonzero(on_hull) if keep == "hull" else _bends(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
-    recall = tpr(rows)
+    fn, tn, false_rate, recall, precision = _columns(rows)
     return Points(
         threshold=rows.thresholds,
         tp=rows.tp,
         fp=rows.fp,
-        fn=rows.fn,
-        tn=rows.tn,
-        fpr=fpr(rows),
+        fn=fn,
+        tn=tn,
+        fpr=false_rate,
         tpr=recall,
         recall=recall,
-        precision=rows.precision,
+        precision=precision,
         on_hull=on_hull,
     )
 
@@ -197,6 +197,13 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
 def _bends(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
     """The rows where a curve bends: all of them, or those visible in a picture."""
     return drawn_rows(table, hull.vertices) if keep == "drawn" else np.flatnonzero(corners(table))
+
+
+def _columns(table: ConfusionTable) -> Iterable[FloatArray]:
+    """The fn, tn, fpr, recall and precision of each row."""
+    if table.compiled and table.positives + table.negatives < LARGEST_EXACT_INTEGER:
+        return table.compiled.points(table.positives, table.negatives)
+    return table.fn, table.tn, fpr(table), tpr(table), table.precision
 
 
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:
