@@ -50,7 +50,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     if settings.datasets_file:
         datasets = read_datasets(Path(settings.datasets_file), keys=bool(settings.api_keys_file))
         remove_abandoned(Path(tempfile.gettempdir()))
-    limits = Limits.of(settings)
+    limits, origins = Limits.of(settings), allowed_origins(settings.cors_origins)
     # Under gunicorn.conf.py the server's processes share it.
     runtime_directory = Path(settings.runtime_dir) if settings.runtime_dir else _directory_of_its_own()
     slots = slots_in(runtime_directory, "big", settings.slots, settings.workers)
@@ -68,7 +68,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         limits,
         columnar,
         big,
-        origins=allowed_origins(settings.cors_origins),
+        origins=origins,
         max_body_bytes=settings.max_body_bytes,
         big_body_bytes=settings.big_body_bytes,
         big_work=settings.big_work,
@@ -79,7 +79,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     # Other spellings of a path get 404, not a redirect (an HTML page).
     app.url_map.merge_slashes = False
     install_observation(app, settings.log_level)
-    install_access(app, settings, runtime_directory)
+    install_access(app, settings, origins, runtime_directory)
     install_error_handlers(app, settings.retry_after_seconds)
     app.register_blueprint(operations_blueprint(operations))
     app.register_blueprint(datasets_blueprint(datasets))

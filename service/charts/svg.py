@@ -90,7 +90,7 @@ def wrapped(text: str, room: float, most: int = 3, size: float = SIZE) -> list[s
     return shown
 
 
-def fitted(line: str, room: float, size: float = SIZE) -> str:
+def fitted(line: str, room: float, size: float) -> str:
     """Cut a text that does not fit on one line, with an ellipsis."""
     if text_width(line, size) <= room:
         return line

@@ -1,7 +1,7 @@
 """The console script `rocpr`: prepares the process, then runs the command.
 
-Before the commands, and NumPy with them, are imported, the process gets a server's environment: a file of a million
-rows takes up to a third less time. Importing this module has no effect.
+The process gets the environment of a server before the commands import NumPy; a file of a million rows then takes up to
+a third less time. Importing this module has no effect.
 """
 
 import sys

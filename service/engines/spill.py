@@ -21,7 +21,7 @@ _TRIES = 10
 class SpillDirectory:
     """One directory, only for our user, in `parent`, or in that for temporary files. Raises OSError."""
 
-    def __init__(self, parent: Path | None = None) -> None:
+    def __init__(self, parent: Path | None) -> None:
         parent = Path(tempfile.gettempdir() if parent is None else parent)
         remove_abandoned(parent)
         for _ in range(_TRIES):

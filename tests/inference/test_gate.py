@@ -138,7 +138,6 @@ def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -
     intervals = IntervalOptions(method=method, resamples=FEW)
     request = Request(ONE, baseline, list(every_rule()), paired=paired, intervals=intervals)
     decided = [check for check in request.checks() if check.status != "undecided"]
-    assert len(request.rules) == 24 * 3 + 16 * 4
     assert len(decided) > 90
     at, beyond = [], []
     for check in decided:

@@ -43,7 +43,7 @@ def bare_app(directory: Path, **variables: str) -> Flask:
     """The guard alone, around / (a test puts its own view there, `app.view_functions["view"]`) and the health paths."""
     settings = guarded_settings(directory, **variables)
     app = Flask("tests", static_folder=None)
-    install_access(app, settings, directory)
+    install_access(app, settings, (), directory)
     install_error_handlers(app, settings.retry_after_seconds)
     app.add_url_rule("/view", "view", lambda: Response("seen"), methods=["GET", "POST"])
     for path in OPEN:

@@ -15,7 +15,6 @@ from flask import Flask, Response, request
 from service.settings import Settings
 from service.web.access.cross_origin import install_cross_origin
 from service.web.access.keys import Keys, bearer_token
-from service.web.access.origins import allowed_origins
 from service.web.access.owners import Owners, trusted_proxies
 from service.web.access.security_headers import install_security_headers
 from service.web.health import LIVE, READY
@@ -45,14 +44,13 @@ _HAS_PLACE = "rocpr.has_place"
 """Set in the environ if an earlier pass has reserved a place for the request under its key's limit."""
 
 
-def install_access(app: Flask, settings: Settings, runtime_directory: Path | None) -> None:
+def install_access(app: Flask, settings: Settings, origins: tuple[str, ...], runtime_directory: Path | None) -> None:
     """Install access control; call it after installing observation and before everything else.
 
     `runtime_directory` is shared by all processes of the server, if there is one; it is used if there are keys. Raises
-    SettingsError if the origins are invalid. An invalid file of keys refuses everybody instead: the server checks it at
+    SettingsError if the proxies are invalid. An invalid file of keys refuses everybody instead: the server checks it at
     its start, and a worker that starts while the file is being written must not end the server.
     """
-    origins = allowed_origins(settings.cors_origins)
     proxies = trusted_proxies(settings.trusted_proxies)
     install_security_headers(app)
     install_cross_origin(app, origins)

@@ -55,7 +55,7 @@ _USUAL = {
     ),
     "weights": ("weight", "weights", "sample_weight", "sample_weights", "w"),
 }
-"""{column: other names for it, the likeliest first, after its own name in other letters}"""
+"""{column: other names for it, the likeliest first}; its own name, in capitals for instance, comes before them."""
 
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 

@@ -138,7 +138,9 @@ def test_the_path_of_a_problem_is_decoded_or_nothing(target: bytes, path: str) -
         (b"POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", False, False),
     ],
 )
-def test_who_waits_for_a_word_before_the_body(head: bytes, *, awaits: bool, reads_interim: bool) -> None:
+def test_which_clients_wait_for_100_continue_and_which_read_it(
+    head: bytes, *, awaits: bool, reads_interim: bool
+) -> None:
     reader = new_reader()
     assert not reader.awaits_100()
     assert not reader.reads_interim()

@@ -20,7 +20,8 @@ from tests.web.server.applications import Application, Body, Environ, Held, Star
 from tests.web.server.conftest import Serve
 from tests.web.server.serving import BOUNDS, SECONDS, Clock, Phase
 
-UPLOAD = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+UPLOAD = CHUNKED + b"0\r\n\r\n"
 
 
 def in_big_pass(application: Application) -> Application:
@@ -195,25 +196,20 @@ class TestLeaving:
         held.go.set()
         assert client.head()[0] == "HTTP/1.1 200 OK"
 
-    @pytest.mark.parametrize("following", [Pass.SMALL, Pass.BIG])
-    def test_before_the_body_is_read_ends_the_upload(self, serve: Serve, clock: Clock, following: Pass) -> None:
-        held = Held(asked_first(following=following))
+    @pytest.mark.parametrize(
+        ("following", "sent"),
+        [
+            (Pass.SMALL, CHUNKED + b"3\r\n"),
+            (Pass.BIG, CHUNKED + b"3\r\n"),
+            (None, request("GET", "/a") + request("GET", "/b")),
+        ],
+    )
+    def test_ends_an_upload_and_what_waits_behind(
+        self, serve: Serve, clock: Clock, following: Pass | None, sent: bytes
+    ) -> None:
+        held = Held() if following is None else Held(asked_first(following=following))
         served = serve(held)
-        client = served.connect().send(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n")
-        assert held.begun.wait(SECONDS)
-        client.__exit__()
-        clock.forward(PROBE_SECONDS)
-        served.sweep()
-        served.reaches(client, Phase.CLOSED)
-        held.go.set()
-        assert served.connect().get("/c").read().body == b"GET /c "
-        assert held.calls == 2
-
-    def test_while_the_next_request_waits_ends_both(self, serve: Serve, clock: Clock) -> None:
-        held = Held()
-        served = serve(held)
-        client = served.connect()
-        client.send(request("GET", "/a") + request("GET", "/b"))
+        client = served.connect().send(sent)
         assert held.begun.wait(SECONDS)
         client.__exit__()
         clock.forward(PROBE_SECONDS)
