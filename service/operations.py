@@ -88,21 +88,22 @@ class Operation:
         return self.form.parameters
 
 
+_READ_OFF: dict[str, Any] = {"operating_points": (), "partial": (), "costs": None}
+"""{table that is an option, too: the option's value if another table is requested}"""
+
+
 def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> EvaluatedCurves:
-    options = replace(checked.options, max_interpolated_rows=limits.max_interpolated_rows)
-    intervals = checked.intervals
+    options, intervals = checked.options, checked.intervals
+    changes: dict[str, Any] = {"max_interpolated_rows": limits.max_interpolated_rows}
     if isinstance(shown, Picture):
         costs = options.costs if shown.chart == "costs" else None
-        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs)
+        changes |= {"include": frozenset({"auc"}), "partial": (), "costs": costs}
     elif isinstance(table := shown, str):
         _check_curves_table(checked, table)
-        points = options.operating_points if table == "operating_points" else ()
-        ranges = options.partial if table == "partial" else ()
-        costs = options.costs if table == "costs" else None
-        include = options.include & {"auc" if table == "bounds" else table}
-        options = replace(options, include=include, operating_points=points, partial=ranges, costs=costs)
+        changes["include"] = options.include & {"auc" if table == "bounds" else table}
+        changes |= {name: none for name, none in _READ_OFF.items() if name != table}
         intervals = intervals if table == "intervals" else None
-    return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
+    return evaluate_with_intervals(checked.evaluation, replace(options, **changes), intervals, _drawing(shown))
 
 
 def _drawing(shown: Shown) -> DrawingOptions | None:

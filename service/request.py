@@ -9,7 +9,7 @@ from service.datasets.file import Dataset
 from service.wire.formats.codings import IDENTITY, Body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported.
 

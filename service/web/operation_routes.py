@@ -110,7 +110,7 @@ class Operations:
         environ = request.environ
         asked = _request_without_body(operation, environ)
         if self._datasets:
-            asked = replace(asked, datasets=for_key(self._datasets, environ.get(KEY_NAME)))
+            asked.datasets = for_key(self._datasets, environ.get(KEY_NAME))
         if asked.content_type in GENERAL and is_foreign(self._origins):
             raise Problem("unsupported_media_type", _UNASKED)
         length = body_length(environ, self._max_body_bytes)
@@ -144,7 +144,7 @@ class Operations:
         note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
         if here is Pass.BIG:
             return self._answer_big(asked)
-        asked = replace(asked, body=read_body(request.environ, self._max_body_bytes))
+        asked.body = read_body(request.environ, self._max_body_bytes)
         note(bytes_in=len(asked.body))
         try:
             if here is Pass.COLUMNAR:
