@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flask import Flask
+from flask import Flask, Request
+from werkzeug.routing import MapAdapter
 
 from service.curves.compiled import KERNEL
 from service.datasets.file import read_datasets
@@ -96,7 +97,13 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 class _Application(Flask):
-    """Flask, without looking at each call whether a hook or a view is a coroutine: none is."""
+    """Flask, without what no route needs: coroutines, and a look at the host, from which nothing here makes a URL."""
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Return what finds a request's route, by its path and method alone."""
+        if request is None:
+            return super().create_url_adapter(request)
+        return MapAdapter(self.url_map, "", "/", "", "http", request.path, request.method)
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function itself."""
