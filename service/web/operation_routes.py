@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
 from werkzeug.datastructures import EnvironHeaders, Headers
+from werkzeug.utils import get_content_type
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, answer, response_media_types
@@ -26,6 +27,7 @@ from service.operations import OPERATIONS
 from service.request import Answer, Effort, Request
 from service.web.access.access import KEY_NAME
 from service.web.access.cross_origin import is_foreign
+from service.web.access.security_headers import SecuredHeaders
 from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
 from service.web.lines import lines
@@ -256,10 +258,15 @@ def _pieces_of(environ: "WSGIEnvironment", content: BinaryIO) -> Iterator[bytes]
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
     """Make the response of an answer with this body, and note the facts."""
     note(**_facts_of(result))
-    headers = {**result.headers, "Content-Length": str(length), "Vary": VARY}
+    headers = {
+        "Content-Type": get_content_type(result.media_type, "utf-8"),
+        "Content-Length": str(length),
+        "Vary": VARY,
+        **result.headers,
+    }
     if result.content_encoding != IDENTITY:
         headers["Content-Encoding"] = result.content_encoding
-    return _Answered(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)
+    return _Answered(body, result.status, SecuredHeaders(headers), direct_passthrough=direct_passthrough)
 
 
 class _Answered(Response):
