@@ -51,12 +51,16 @@ def array_stream(columns: Mapping[str, np.ndarray]) -> list[Piece]:
         nulls, present = present_bits(column)
         nodes += (column.size, nulls)
         for piece in (present or b"", cells_of(column)):
-            padding = -len(piece) % 8
-            pieces += (piece, bytes(padding))
-            buffers += (end, len(piece))
-            end += len(piece) + padding
+            size = len(piece)
+            buffers += (end, size)
+            if size:
+                pieces.append(piece)
+                end += size
+                if padding := -size % 8:
+                    pieces.append(bytes(padding))
+                    end += padding
     schema = _schema_message(tuple((name, column.dtype.str) for name, column in columns.items()))
-    stream = [schema + _batch_message(nodes, buffers, end), *filter(len, pieces), STREAM_END]
+    stream = [schema + _batch_message(nodes, buffers, end), *pieces, STREAM_END]
     return stream if end > _JOINED_BYTES else [b"".join(stream)]
 
 

@@ -227,4 +227,4 @@ PICTURE_POLICY = f"default-src 'none'; style-src {_hash(STYLE)}; frame-ancestors
 
 def _warnings_header(warnings: tuple[CurvesWarning, ...]) -> dict[str, str]:
     """Encode the warnings for a header: ASCII, although names in them may not be."""
-    return {"Rocpr-Warnings": json.dumps([asdict(warning) for warning in warnings])}
+    return {"Rocpr-Warnings": json.dumps([asdict(warning) for warning in warnings]) if warnings else "[]"}
