@@ -257,7 +257,7 @@ def _pieces_of(environ: "WSGIEnvironment", content: BinaryIO) -> Iterator[bytes]
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
     """Make the response of an answer with this body, and note the facts."""
-    note(**_facts_of(result))
+    note(bytes_out=length, **_facts_of(result))
     headers = {
         "Content-Type": get_content_type(result.media_type, "utf-8"),
         "Content-Length": str(length),

@@ -183,7 +183,8 @@ def _finish(response: Response) -> Response:
         "route": UNMATCHED if rule is None else rule.rule,
         "status": response.status_code,
     }
-    observed.note({"bytes_out": 0 if method == "HEAD" else response.content_length})
+    if "bytes_out" not in observed.facts:
+        observed.note({"bytes_out": 0 if method == "HEAD" else response.content_length})
     client, waited = client_of(environ), environ.get(WAITED)
     record = partial(_record, observed, head, client, waited)
     if observed.finishes_later:
