@@ -41,7 +41,7 @@ _PIECE_ROWS = 1 << 16
 _PIECE_LISTS = 1 << 6
 """The same for cells that are lists of names: up to 50 names of 400 bytes."""
 
-_COLUMNS = (np.ndarray, list, tuple)
+_LISTS = (np.ndarray, list, tuple)
 
 Result = EvaluatedCurves | Tradeoffs | Comparison | Sliced | Classes
 
@@ -78,7 +78,7 @@ def _is_short(value: object) -> bool:
     """Whether all columns of a value are short."""
     if isinstance(value, dict):
         return all(map(_is_short, value.values()))
-    return not isinstance(value, _COLUMNS) or len(value) <= (
+    return not isinstance(value, _LISTS) or len(value) <= (
         _SHORT_COLUMN if isinstance(value, np.ndarray) else _PIECE_LISTS
     )
 
@@ -94,7 +94,7 @@ def _pieces(value: object) -> Iterator[Piece]:
             yield from _pieces(content)
             before = b","
         yield b"}"
-    elif isinstance(value, _COLUMNS) and len(value) > (
+    elif isinstance(value, _LISTS) and len(value) > (
         step := _PIECE_ROWS if isinstance(value, np.ndarray) else _PIECE_LISTS
     ):
         before = b"["
