@@ -34,20 +34,20 @@ _BATCH_BYTES = 88
 """The metadata without its lists of buffers and nodes."""
 
 
-def has_only_arrays(columns: Mapping[str, object]) -> bool:
-    """Whether `array_stream` can write these columns; an array without rows is left to pyarrow."""
-    return all(
-        isinstance(column, np.ndarray) and column.size and column.dtype.str in SAME_BYTES for column in columns.values()
-    )
+def array_stream(columns: Mapping[str, object]) -> list[Piece] | None:
+    """Write columns of equal length as the pieces of a stream; NaN becomes null.
 
-
-def array_stream(columns: Mapping[str, np.ndarray]) -> list[Piece]:
-    """Write columns of equal length as the pieces of a stream; NaN becomes null."""
+    None if one is not an array of these types, or has no rows: pyarrow has to write those.
+    """
+    arrays = {name: column for name, column in columns.items() if isinstance(column, np.ndarray) and column.size}
+    kinds = [column.dtype.str for column in arrays.values()]
+    if len(arrays) < len(columns) or not SAME_BYTES.keys() >= {*kinds}:
+        return None
     pieces: list[Piece] = []
     nodes: list[int] = []
     buffers: list[int] = []
     end = 0
-    for column in columns.values():
+    for column in arrays.values():
         nulls, present = present_bits(column)
         nodes += (column.size, nulls)
         for piece in (present or b"", cells_of(column)):
@@ -59,7 +59,7 @@ def array_stream(columns: Mapping[str, np.ndarray]) -> list[Piece]:
                 if padding := -size % 8:
                     pieces.append(bytes(padding))
                     end += padding
-    schema = _schema_message(tuple((name, column.dtype.str) for name, column in columns.items()))
+    schema = _schema_message(tuple(zip(columns, kinds, strict=True)))
     stream = [schema + _batch_message(nodes, buffers, end), *pieces, STREAM_END]
     return stream if end > _JOINED_BYTES else [b"".join(stream)]
 
