@@ -176,7 +176,7 @@ def _finish(response: Response) -> Response:
     observed, environ = _current.get(), request.environ
     if observed is None or has_moved(environ):  # failed before the first hook; not the final pass
         return response
-    rule, method = request.url_rule, request.method
+    rule, method = request.url_rule, environ["REQUEST_METHOD"]
     head = {
         "id": observed.id,
         "method": method if method in METHODS else OTHER,
