@@ -4,7 +4,7 @@ Knows the mathematics, the statistics and the schemas; nothing of bytes.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from marshmallow import Schema
@@ -14,6 +14,7 @@ from service.curves.budget import spend
 from service.curves.classes import Classes, evaluate_classes
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.drawing import DrawingOptions
+from service.curves.evaluation import CurvesOptions
 from service.curves.tradeoff import Tradeoffs, evaluate_tradeoffs
 from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
@@ -88,22 +89,30 @@ class Operation:
         return self.form.parameters
 
 
-_READ_OFF: dict[str, Any] = {"operating_points": (), "partial": (), "costs": None}
-"""{table that is an option, too: the option's value if another table is requested}"""
-
-
 def _evaluate_curves(checked: CurvesRequest, shown: Shown, limits: Limits) -> EvaluatedCurves:
-    options, intervals = checked.options, checked.intervals
-    changes: dict[str, Any] = {"max_interpolated_rows": limits.max_interpolated_rows}
+    asked, intervals = checked.options, checked.intervals
+    include, points, ranges, costs = asked.include, asked.operating_points, asked.partial, asked.costs
     if isinstance(shown, Picture):
-        costs = options.costs if shown.chart == "costs" else None
-        changes |= {"include": frozenset({"auc"}), "partial": (), "costs": costs}
+        include, ranges, costs = frozenset({"auc"}), (), costs if shown.chart == "costs" else None
     elif isinstance(table := shown, str):
         _check_curves_table(checked, table)
-        changes["include"] = options.include & {"auc" if table == "bounds" else table}
-        changes |= {name: none for name, none in _READ_OFF.items() if name != table}
+        include &= {"auc" if table == "bounds" else table}
+        points = points if table == "operating_points" else ()
+        ranges = ranges if table == "partial" else ()
+        costs = costs if table == "costs" else None
         intervals = intervals if table == "intervals" else None
-    return evaluate_with_intervals(checked.evaluation, replace(options, **changes), intervals, _drawing(shown))
+    options = CurvesOptions(  # replace() would take four times as long
+        include=include,
+        keep=asked.keep,
+        interpolation=asked.interpolation,
+        thresholds=asked.thresholds,
+        tuning=asked.tuning,
+        operating_points=points,
+        partial=ranges,
+        costs=costs,
+        max_interpolated_rows=limits.max_interpolated_rows,
+    )
+    return evaluate_with_intervals(checked.evaluation, options, intervals, _drawing(shown))
 
 
 def _drawing(shown: Shown) -> DrawingOptions | None:
