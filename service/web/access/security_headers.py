@@ -33,7 +33,7 @@ class SecuredHeaders(Headers):
 
     def __init__(self, own: dict[str, str]) -> None:
         super().__init__()
-        self._list = [*(_NOT_STORED | own).items()]
+        self._list = [*{**own, **_NOT_STORED, **own}.items()]  # Content-Type first, for which werkzeug looks
 
 
 def install_security_headers(app: Flask) -> None:

@@ -171,7 +171,7 @@ class Exchange:
     def _called(self) -> Then:
         started: list[tuple[str, Fields]] = []
 
-        def start_response(status: str, fields: Fields, _error: object = None) -> Callable[[bytes], object]:
+        def start_response(status: str, fields: Fields, _error: object = None) -> "Callable[[bytes], object]":
             started[:] = [(status, fields)]
             return _refuse_write
 
