@@ -120,9 +120,9 @@ class Operations:
         if here is Pass.HEAD:
             return move_to(environ, Pass.SMALL)  # where its key's limit is checked before it waits for a slot
         if here is not None:
-            return self._answer_in(here, asked, length)
+            return self._answer_in(here, asked, length, environ)
         following = self._first_pass(asked, length)
-        while isinstance(result := self._tried_in(following, asked), Pass):
+        while isinstance(result := self._tried_in(following, asked, environ), Pass):
             following = result
         return result
 
@@ -135,27 +135,27 @@ class Operations:
             return Pass.BIG
         return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
-    def _answer_in(self, here: Pass, asked: Request, length: int | None) -> Response:
+    def _answer_in(self, here: Pass, asked: Request, length: int | None, environ: "WSGIEnvironment") -> Response:
         """Answer in this pass, unless the request belongs in a later one."""
         right = self._first_pass(asked, length)
-        result = right if _ORDER[here] < _ORDER[right] else self._tried_in(here, asked)
-        return move_to(request.environ, result) if isinstance(result, Pass) else result
+        result = right if _ORDER[here] < _ORDER[right] else self._tried_in(here, asked, environ)
+        return move_to(environ, result) if isinstance(result, Pass) else result
 
-    def _tried_in(self, here: Pass, asked: Request) -> Response | Pass:
+    def _tried_in(self, here: Pass, asked: Request, environ: "WSGIEnvironment") -> Response | Pass:
         """Answer as this pass provides, or return the pass that can."""
         note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
         if here is Pass.BIG:
             return self._answer_big(asked)
-        asked.body = read_body(request.environ, self._max_body_bytes)
+        asked.body = read_body(environ, self._max_body_bytes)
         note(bytes_in=len(asked.body))
         try:
             if here is Pass.COLUMNAR:
-                result = self._columnar.answer(asked, self._effort, client_of(request.environ))
+                result = self._columnar.answer(asked, self._effort, client_of(environ))
             else:
                 require_memory(_REQUEST_BYTES)
                 result = answer(asked, self._limits, self._effort_here, Output(_PIECE_BYTES))
         except (TooMuchWork, NotPlain) as error:
-            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
+            environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
             return Pass.BIG if isinstance(error, TooMuchWork) else Pass.COLUMNAR
         return _response(result, [result.body], len(result.body))
 
@@ -214,7 +214,7 @@ def _request_without_body(operation: str, environ: "WSGIEnvironment") -> Request
         instance=instance_of(request.path),
         content_type=content_type,
         accept=accept,
-        parameters=_query_parameters(request.query_string),
+        parameters=_query_parameters(environ.get("QUERY_STRING", "")),
         body=b"",
         content_encoding=content_encoding,
         accept_encoding=accept_encoding,
@@ -289,11 +289,12 @@ def _facts_of(result: Answer) -> dict[str, Fact]:
 
 
 @lru_cache(_REMEMBERED)
-def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
+def _query_parameters(query: str) -> tuple[tuple[str, str], ...]:
     """Read the query's parameters in order, including repeated ones; one without a value counts as absent."""
     try:
-        return tuple(parse_qsl(query.decode("ascii"), errors="strict", max_num_fields=_MOST_PARAMETERS))
-    except UnicodeDecodeError as error:
+        query.encode("ascii")  # other bytes are not percent-encoded
+        return tuple(parse_qsl(query, errors="strict", max_num_fields=_MOST_PARAMETERS))
+    except UnicodeError as error:
         raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error
     except ValueError:  # too many
         message = f"The query has more than {_MOST_PARAMETERS} parameters; no operation takes that many."
