@@ -39,26 +39,27 @@ def array_stream(columns: Mapping[str, object]) -> list[Piece] | None:
 
     None if one is not an array of these types, or has no rows: pyarrow has to write those.
     """
-    arrays = {name: column for name, column in columns.items() if isinstance(column, np.ndarray) and column.size}
-    kinds = [column.dtype.str for column in arrays.values()]
-    if len(arrays) < len(columns) or not SAME_BYTES.keys() >= {*kinds}:
-        return None
     pieces: list[Piece] = []
+    kinds: list[str] = []
     nodes: list[int] = []
     buffers: list[int] = []
     end = 0
-    for column in arrays.values():
-        nulls, present = present_bits(column)
+    for column in columns.values():
+        if not (isinstance(column, np.ndarray) and column.size and (kind := column.dtype.str) in SAME_BYTES):
+            return None
+        kinds.append(kind)
+        (nulls, present), cells = present_bits(column), cells_of(column)
         nodes += (column.size, nulls)
-        for piece in (present or b"", cells_of(column)):
+        if present is None:
+            buffers += (end, 0)
+        for piece in (cells,) if present is None else (present, cells):
             size = len(piece)
             buffers += (end, size)
-            if size:
-                pieces.append(piece)
-                end += size
-                if padding := -size % 8:
-                    pieces.append(bytes(padding))
-                    end += padding
+            pieces.append(piece)
+            end += size
+            if padding := -size % 8:
+                pieces.append(bytes(padding))
+                end += padding
     schema = _schema_message(tuple(zip(columns, kinds, strict=True)))
     stream = [schema + _batch_message(nodes, buffers, end), *pieces, STREAM_END]
     return stream if end > _JOINED_BYTES else [b"".join(stream)]
