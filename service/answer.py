@@ -6,6 +6,7 @@ problem Answer, never as an exception. Knows no HTTP beyond media types and stat
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 from marshmallow import ValidationError
@@ -88,6 +89,7 @@ def answer(
     return _answer(request, decode, limits, effort, output)
 
 
+@cache
 def _narrowed(limits: Limits, effort: Effort) -> Limits:
     return replace(
         limits,

@@ -7,12 +7,13 @@ import atexit
 import logging
 import shutil
 import tempfile
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from flask import Flask
+from flask import Flask, Request
+from werkzeug.routing import Map, MapAdapter, Rule
 
 from service.curves.compiled import KERNEL
 from service.datasets.file import read_datasets
@@ -34,6 +35,9 @@ from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
 from service.web.version import version_blueprint
 from service.wire.limits import Limits
+
+_REMEMBERED_ROUTES = 64
+"""How many paths with a method are remembered with their routes."""
 
 _LOG = logging.getLogger("service")
 
@@ -95,8 +99,29 @@ def create_app(settings: Settings | None = None) -> Flask:
     return app
 
 
+class _Adapter(MapAdapter):
+    """Finds a request's route by its path and method, and remembers it."""
+
+    def match(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401  # werkzeug's, passed on
+        """Find the route that Flask asks for, or another one. Raises NotFound and MethodNotAllowed."""
+        if arguments or options != {"return_rule": True}:
+            return super().match(*arguments, **options)
+        return _route(self.map, self.path_info, self.default_method)
+
+
+@lru_cache(_REMEMBERED_ROUTES)
+def _route(routes: Map, path: str, method: str) -> tuple[Rule, Mapping[str, Any]]:
+    return MapAdapter(routes, "", "/", "", "http", path, method).match(return_rule=True)
+
+
 class _Application(Flask):
-    """Flask, without looking at each call whether a hook or a view is a coroutine: none is."""
+    """Flask, without what no route needs: coroutines, and a look at the host, from which nothing here makes a URL."""
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Return what finds a request's route, by its path and method alone."""
+        if request is None:
+            return super().create_url_adapter(request)
+        return _Adapter(self.url_map, "", "/", "", "http", request.path, request.method)
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function itself."""

@@ -1,7 +1,6 @@
 """One request to evaluate, how much work it may be, and its answer: plain data, which also goes through pipes."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -9,7 +8,7 @@ from service.datasets.file import Dataset
 from service.wire.formats.codings import IDENTITY, Body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported.
 
@@ -54,14 +53,24 @@ class Facts:
     evaluate_seconds: float | None = None
     encode_seconds: float | None = None
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> "Stage":
         """Measure a stage, even if it fails."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            setattr(self, stage, perf_counter() - start)
+        return Stage(self, stage)
+
+
+class Stage:
+    """Measures the duration of one stage; contextlib's would take three times as long."""
+
+    __slots__ = ("_facts", "_name", "_start")
+
+    def __init__(self, facts: Facts, name: str) -> None:
+        self._facts, self._name = facts, name
+
+    def __enter__(self) -> None:
+        self._start = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        setattr(self._facts, self._name, perf_counter() - self._start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
 from werkzeug.datastructures import EnvironHeaders, Headers
+from werkzeug.utils import get_content_type
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, answer, response_media_types
@@ -26,6 +27,7 @@ from service.operations import OPERATIONS
 from service.request import Answer, Effort, Request
 from service.web.access.access import KEY_NAME
 from service.web.access.cross_origin import is_foreign
+from service.web.access.security_headers import SecuredHeaders
 from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
 from service.web.lines import lines
@@ -110,7 +112,7 @@ class Operations:
         environ = request.environ
         asked = _request_without_body(operation, environ)
         if self._datasets:
-            asked = replace(asked, datasets=for_key(self._datasets, environ.get(KEY_NAME)))
+            asked.datasets = for_key(self._datasets, environ.get(KEY_NAME))
         if asked.content_type in GENERAL and is_foreign(self._origins):
             raise Problem("unsupported_media_type", _UNASKED)
         length = body_length(environ, self._max_body_bytes)
@@ -118,9 +120,9 @@ class Operations:
         if here is Pass.HEAD:
             return move_to(environ, Pass.SMALL)  # where its key's limit is checked before it waits for a slot
         if here is not None:
-            return self._answer_in(here, asked, length)
+            return self._answer_in(here, asked, length, environ)
         following = self._first_pass(asked, length)
-        while isinstance(result := self._tried_in(following, asked), Pass):
+        while isinstance(result := self._tried_in(following, asked, environ), Pass):
             following = result
         return result
 
@@ -133,27 +135,27 @@ class Operations:
             return Pass.BIG
         return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
-    def _answer_in(self, here: Pass, asked: Request, length: int | None) -> Response:
+    def _answer_in(self, here: Pass, asked: Request, length: int | None, environ: "WSGIEnvironment") -> Response:
         """Answer in this pass, unless the request belongs in a later one."""
         right = self._first_pass(asked, length)
-        result = right if _ORDER[here] < _ORDER[right] else self._tried_in(here, asked)
-        return move_to(request.environ, result) if isinstance(result, Pass) else result
+        result = right if _ORDER[here] < _ORDER[right] else self._tried_in(here, asked, environ)
+        return move_to(environ, result) if isinstance(result, Pass) else result
 
-    def _tried_in(self, here: Pass, asked: Request) -> Response | Pass:
+    def _tried_in(self, here: Pass, asked: Request, environ: "WSGIEnvironment") -> Response | Pass:
         """Answer as this pass provides, or return the pass that can."""
         note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
         if here is Pass.BIG:
             return self._answer_big(asked)
-        asked = replace(asked, body=read_body(request.environ, self._max_body_bytes))
+        asked.body = read_body(environ, self._max_body_bytes)
         note(bytes_in=len(asked.body))
         try:
             if here is Pass.COLUMNAR:
-                result = self._columnar.answer(asked, self._effort, client_of(request.environ))
+                result = self._columnar.answer(asked, self._effort, client_of(environ))
             else:
                 require_memory(_REQUEST_BYTES)
                 result = answer(asked, self._limits, self._effort_here, Output(_PIECE_BYTES))
         except (TooMuchWork, NotPlain) as error:
-            request.environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
+            environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
             return Pass.BIG if isinstance(error, TooMuchWork) else Pass.COLUMNAR
         return _response(result, [result.body], len(result.body))
 
@@ -212,7 +214,7 @@ def _request_without_body(operation: str, environ: "WSGIEnvironment") -> Request
         instance=instance_of(request.path),
         content_type=content_type,
         accept=accept,
-        parameters=_query_parameters(request.query_string),
+        parameters=_query_parameters(environ.get("QUERY_STRING", "")),
         body=b"",
         content_encoding=content_encoding,
         accept_encoding=accept_encoding,
@@ -255,11 +257,16 @@ def _pieces_of(environ: "WSGIEnvironment", content: BinaryIO) -> Iterator[bytes]
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
     """Make the response of an answer with this body, and note the facts."""
-    note(**_facts_of(result))
-    headers = {**result.headers, "Content-Length": str(length), "Vary": VARY}
+    note(bytes_out=length, **_facts_of(result))
+    headers = {
+        "Content-Type": get_content_type(result.media_type, "utf-8"),
+        "Content-Length": str(length),
+        "Vary": VARY,
+        **result.headers,
+    }
     if result.content_encoding != IDENTITY:
         headers["Content-Encoding"] = result.content_encoding
-    return _Answered(body, result.status, headers, mimetype=result.media_type, direct_passthrough=direct_passthrough)
+    return _Answered(body, result.status, SecuredHeaders(headers), direct_passthrough=direct_passthrough)
 
 
 class _Answered(Response):
@@ -282,11 +289,12 @@ def _facts_of(result: Answer) -> dict[str, Fact]:
 
 
 @lru_cache(_REMEMBERED)
-def _query_parameters(query: bytes) -> tuple[tuple[str, str], ...]:
+def _query_parameters(query: str) -> tuple[tuple[str, str], ...]:
     """Read the query's parameters in order, including repeated ones; one without a value counts as absent."""
     try:
-        return tuple(parse_qsl(query.decode("ascii"), errors="strict", max_num_fields=_MOST_PARAMETERS))
-    except UnicodeDecodeError as error:
+        query.encode("ascii")  # other bytes are not percent-encoded
+        return tuple(parse_qsl(query, errors="strict", max_num_fields=_MOST_PARAMETERS))
+    except UnicodeError as error:
         raise Problem("malformed_request", "The query is not percent-encoded UTF-8.") from error
     except ValueError:  # too many
         message = f"The query has more than {_MOST_PARAMETERS} parameters; no operation takes that many."

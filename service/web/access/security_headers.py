@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from flask import Flask, Response, request
+from werkzeug.datastructures import Headers
 
 HEADERS: Mapping[str, str] = MappingProxyType(
     {
@@ -24,6 +25,16 @@ STORABLE = frozenset({"contract", "docs", "guide"})
 
 _ERROR = 400
 
+_NOT_STORED = {**HEADERS, "Cache-Control": "no-store"}
+
+
+class SecuredHeaders(Headers):
+    """These headers of an answer, none of them from a client, and those above: all at once, without a check of each."""
+
+    def __init__(self, own: dict[str, str]) -> None:
+        super().__init__()
+        self._list = [*{**own, **_NOT_STORED, **own}.items()]  # Content-Type first, for which werkzeug looks
+
 
 def install_security_headers(app: Flask) -> None:
     """Add the headers to every answer of the application."""
@@ -31,6 +42,8 @@ def install_security_headers(app: Flask) -> None:
 
 
 def _secured(response: Response) -> Response:
+    if isinstance(response.headers, SecuredHeaders):
+        return response
     present = {name.lower() for name, _ in response.headers}
     response.headers.extend([(name, value) for name, value in HEADERS.items() if name.lower() not in present])
     if response.status_code >= _ERROR or request.blueprint not in STORABLE:

@@ -10,6 +10,7 @@ them each process counts and reports only for itself.
 import logging
 import os
 import platform
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
@@ -45,6 +46,15 @@ _REQUEST_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 _STAGE_SECONDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
 _ROW_BUCKETS = tuple(10**power for power in range(1, 8))
 _BYTES = tuple(1024 * 4**power for power in range(10))  # 1 KiB to 256 MiB
+
+
+class _Histogram(Histogram):
+    """The library's, which looks through the buckets one by one: for the seven of a request, that took 20 µs."""
+
+    def observe(self, amount: float, exemplar: object = None) -> None:  # noqa: ARG002  # the library's signature
+        """Observe an amount; the bound of the last bucket is infinite."""
+        self._sum.inc(amount)
+        self._buckets[bisect_left(self._upper_bounds, amount)].inc(1)
 
 
 class _Metrics:
@@ -91,7 +101,7 @@ def _counter(name: str, meaning: str, *labels: str) -> Counter:
 
 
 def _histogram(name: str, meaning: str, label: str, buckets: tuple[float, ...]) -> Histogram:
-    return Histogram(f"rocpr_{name}", meaning, [label], registry=None, buckets=buckets)
+    return _Histogram(f"rocpr_{name}", meaning, [label], registry=None, buckets=buckets)
 
 
 @cache

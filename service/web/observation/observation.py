@@ -176,14 +176,15 @@ def _finish(response: Response) -> Response:
     observed, environ = _current.get(), request.environ
     if observed is None or has_moved(environ):  # failed before the first hook; not the final pass
         return response
-    rule, method = request.url_rule, request.method
+    rule, method = request.url_rule, environ["REQUEST_METHOD"]
     head = {
         "id": observed.id,
         "method": method if method in METHODS else OTHER,
         "route": UNMATCHED if rule is None else rule.rule,
         "status": response.status_code,
     }
-    observed.note({"bytes_out": 0 if method == "HEAD" else response.content_length})
+    if "bytes_out" not in observed.facts:
+        observed.note({"bytes_out": 0 if method == "HEAD" else response.content_length})
     client, waited = client_of(environ), environ.get(WAITED)
     record = partial(_record, observed, head, client, waited)
     if observed.finishes_later:

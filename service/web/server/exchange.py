@@ -171,13 +171,13 @@ class Exchange:
     def _called(self) -> Then:
         started: list[tuple[str, Fields]] = []
 
-        def start_response(status: str, fields: Fields, _error: object = None) -> Callable[[bytes], object]:
+        def start_response(status: str, fields: Fields, _error: object = None) -> "Callable[[bytes], object]":
             started[:] = [(status, fields)]
             return _refuse_write
 
         body = self._application(self._environ, start_response)
-        with ExitStack() as here:
-            here.callback(close_body, body)
+        is_kept = False
+        try:
             following: Pass | None = self._environ.pop(MOVED, None)
             if following is not None:
                 return partial(self._receiver.moved, following, has_body=self.has_body)
@@ -191,7 +191,7 @@ class Exchange:
             if isinstance(body, FileBody) and (extent := body.extent()) is not None:
                 length = extent[1] if announced is None else announced
                 reply = Reply(written_head(status, fields, length), body, length)
-                here.pop_all()  # closed after sending
+                is_kept = True  # and closed after sending
                 return partial(self._receiver.replied, reply)
             if announced is None and self._environ[PASS] is Pass.BIG:
                 return self._streamed(status, fields, body)
@@ -201,6 +201,9 @@ class Exchange:
             return partial(
                 self._receiver.replied, Reply(written_head(status, fields, len(content)), content, len(content))
             )
+        finally:
+            if not is_kept:
+                close_body(body)
 
     def _streamed(self, status: str, fields: Fields, body: Iterable[bytes]) -> Then:
         """Pass on a body piece by piece as the client reads it, until it leaves.

@@ -5,6 +5,7 @@ Knows RFC 9112 and PEP 3333; nothing of sockets.
 
 import re
 import sys
+from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -26,6 +27,9 @@ _IGNORED = frozenset({b"upgrade", b"transfer-encoding", b"connection", b"expect"
 
 _OF_THEIR_OWN = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
+_REMEMBERED_NAMES = 256
+"""How many names of fields are remembered with their keys, of up to 8 KB each."""
+
 
 class Head:
     """A request's line and header fields.
@@ -41,9 +45,12 @@ class Head:
         self.method: str = parser.method.decode("ascii")
         self.version: tuple[int, int] = parser.http_version
         self.target, authority = _origin_form(parser.path)
-        self._check_host([value for name, value in fields if name == b"host"], authority)
-        self.length: int | None = None if parser.is_chunked else parser.content_length or 0
         self.fields = fields
+        self._values: dict[bytes, list[bytes]] = {}
+        for name, value in fields:
+            self._values.setdefault(name, []).append(value)
+        self._check_host(self.values(b"host"), authority)
+        self.length: int | None = None if parser.is_chunked else parser.content_length or 0
         if any(value.lower() != b"chunked" for value in self.values(b"transfer-encoding")):
             raise UnsupportedTransferCoding
         self.expects_100 = self._expects_100()
@@ -51,7 +58,7 @@ class Head:
 
     def values(self, wanted: bytes) -> list[bytes]:
         """Return the values of the fields with this lower-case name."""
-        return [value for name, value in self.fields if name == wanted]
+        return self._values.get(wanted, [])
 
     def _check_host(self, hosts: list[bytes], authority: bytes) -> None:
         """Check the Host field, which HTTP/1.1 requires even if the target names the host (RFC 9112, 3.2)."""
@@ -97,13 +104,20 @@ class Head:
         if self.length is None:
             environ["HTTP_TRANSFER_ENCODING"] = "chunked"
         for name, value in self.fields:
-            if b"_" in name or name in _IGNORED:  # would be confused with the field spelled with -
-                continue
-            text = name.decode("ascii")
-            key = _OF_THEIR_OWN.get(text) or "HTTP_" + text.upper().replace("-", "_")
-            written = value.decode("latin-1")
-            environ[key] = f"{environ[key]},{written}" if key in environ else written
+            key = _key_of(name)
+            if key is not None:
+                written = value.decode("latin-1")
+                environ[key] = f"{environ[key]},{written}" if key in environ else written
         return environ
+
+
+@lru_cache(_REMEMBERED_NAMES)
+def _key_of(name: bytes) -> str | None:
+    """The key of a field in the environ; None if the application must not see it."""
+    if b"_" in name or name in _IGNORED:  # would be confused with the field spelled with -
+        return None
+    text = name.decode("ascii")
+    return _OF_THEIR_OWN.get(text) or "HTTP_" + text.upper().replace("-", "_")
 
 
 def _origin_form(target: bytes) -> tuple[bytes, bytes]:

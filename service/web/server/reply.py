@@ -4,8 +4,10 @@ Knows PEP 3333 and how a head is written; nothing of requests.
 """
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Event
 from typing import BinaryIO
 
@@ -91,13 +93,17 @@ def written_head(status: str, fields: Iterable[tuple[str, str]], length: int | N
 
     Raises ValueError for a field with a line break.
     """
-    lines = [f"HTTP/1.1 {status}", f"Date: {util.http_date()}"]
-    tells_length = False
-    for name, value in fields:
-        tells_length = tells_length or name.lower() == "content-length"
-        lines.append(f"{name}: {value}")
-    if length is not None and not tells_length:
-        lines.append(f"Content-Length: {length}")
-    if any("\r" in line or "\n" in line for line in lines):
+    lines = [f"HTTP/1.1 {status}", f"Date: {_date(int(time.time()))}", *[f"{name}: {value}" for name, value in fields]]
+    head = "\r\n".join([*lines, ""])
+    if not head.count("\r") == head.count("\n") == len(lines):
         raise ValueError("a field of the answer holds the end of a line")
-    return "\r\n".join([*lines, ""]).encode("latin-1")
+    if length is not None and "\r\ncontent-length: " not in head.lower():
+        head += f"Content-Length: {length}\r\n"
+    return head.encode("latin-1")
+
+
+@lru_cache(1)
+def _date(now: int) -> str:
+    """The date at a time in seconds, for the field Date."""
+    written: str = util.http_date(now)
+    return written

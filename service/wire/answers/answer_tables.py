@@ -5,6 +5,7 @@ Knows the results of the operations; nothing of formats. Names are those of the 
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,17 @@ def columns_of(table: object | None, *, counted: bool = False) -> Columns | None
     """
     if table is None:
         return None
-    columns = {column.name: getattr(table, column.name) for column in fields(table)}  # type: ignore[arg-type]  # tables are dataclasses
+    columns = {name: getattr(table, name) for name in _names_of(type(table))}  # type: ignore[arg-type]  # types are hashable
     for name in COUNTS:
         if name in columns:
             columns[name] = columns[name].astype(np.int64) if counted else _whole(columns[name])
     return columns
+
+
+@cache
+def _names_of(kind: type[Any]) -> tuple[str, ...]:
+    """The names of the columns of a kind of table."""
+    return tuple(column.name for column in fields(kind))
 
 
 def integer_if_whole(number: float) -> float | int:

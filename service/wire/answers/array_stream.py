@@ -34,29 +34,34 @@ _BATCH_BYTES = 88
 """The metadata without its lists of buffers and nodes."""
 
 
-def has_only_arrays(columns: Mapping[str, object]) -> bool:
-    """Whether `array_stream` can write these columns; an array without rows is left to pyarrow."""
-    return all(
-        isinstance(column, np.ndarray) and column.size and column.dtype.str in SAME_BYTES for column in columns.values()
-    )
+def array_stream(columns: Mapping[str, object]) -> list[Piece] | None:
+    """Write columns of equal length as the pieces of a stream; NaN becomes null.
 
-
-def array_stream(columns: Mapping[str, np.ndarray]) -> list[Piece]:
-    """Write columns of equal length as the pieces of a stream; NaN becomes null."""
+    None if one is not an array of these types, or has no rows: pyarrow has to write those.
+    """
     pieces: list[Piece] = []
+    kinds: list[str] = []
     nodes: list[int] = []
     buffers: list[int] = []
     end = 0
     for column in columns.values():
-        nulls, present = present_bits(column)
+        if not (isinstance(column, np.ndarray) and column.size and (kind := column.dtype.str) in SAME_BYTES):
+            return None
+        kinds.append(kind)
+        (nulls, present), cells = present_bits(column), cells_of(column)
         nodes += (column.size, nulls)
-        for piece in (present or b"", cells_of(column)):
-            padding = -len(piece) % 8
-            pieces += (piece, bytes(padding))
-            buffers += (end, len(piece))
-            end += len(piece) + padding
-    schema = _schema_message(tuple((name, column.dtype.str) for name, column in columns.items()))
-    stream = [schema + _batch_message(nodes, buffers, end), *filter(len, pieces), STREAM_END]
+        if present is None:
+            buffers += (end, 0)
+        for piece in (cells,) if present is None else (present, cells):
+            size = len(piece)
+            buffers += (end, size)
+            pieces.append(piece)
+            end += size
+            if padding := -size % 8:
+                pieces.append(bytes(padding))
+                end += padding
+    schema = _schema_message(tuple(zip(columns, kinds, strict=True)))
+    stream = [schema + _batch_message(nodes, buffers, end), *pieces, STREAM_END]
     return stream if end > _JOINED_BYTES else [b"".join(stream)]
 
 

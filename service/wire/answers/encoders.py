@@ -27,7 +27,7 @@ from service.curves.tradeoff import Tradeoffs
 from service.inference.curves_with_intervals import EvaluatedCurves
 from service.inference.gate import Gate
 from service.wire.answers.answer_tables import COUNTS, TABLES, Columns
-from service.wire.answers.array_stream import SAME_BYTES, array_stream, cells_of, has_only_arrays, present_bits
+from service.wire.answers.array_stream import SAME_BYTES, array_stream, cells_of, present_bits
 from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.json_answers import json_answer, listing_answer
@@ -100,8 +100,8 @@ def _arrow_encoder(operation: str) -> Encoder:
     def encode(result: EvaluatedCurves | Tradeoffs | Comparison, table: str | None) -> Encoded:
         """One table, its columns typed: counts are integers where all in a column are, lists of names are lists."""
         columns = TABLES[operation][str(table)](result)
-        if has_only_arrays(columns):
-            return Encoded(array_stream(columns), _warnings_header(result.warnings))
+        if (pieces := array_stream(columns)) is not None:
+            return Encoded(pieces, _warnings_header(result.warnings))
         typed = _typed(columns)
         body = _Pieces()
         with pa.ipc.new_stream(body, typed.schema) as stream:
@@ -227,4 +227,4 @@ PICTURE_POLICY = f"default-src 'none'; style-src {_hash(STYLE)}; frame-ancestors
 
 def _warnings_header(warnings: tuple[CurvesWarning, ...]) -> dict[str, str]:
     """Encode the warnings for a header: ASCII, although names in them may not be."""
-    return {"Rocpr-Warnings": json.dumps([asdict(warning) for warning in warnings])}
+    return {"Rocpr-Warnings": json.dumps([asdict(warning) for warning in warnings]) if warnings else "[]"}

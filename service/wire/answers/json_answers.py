@@ -41,6 +41,7 @@ _PIECE_ROWS = 1 << 16
 _PIECE_LISTS = 1 << 6
 """The same for cells that are lists of names: up to 50 names of 400 bytes."""
 
+_LISTS = (np.ndarray, list, tuple)
 
 Result = EvaluatedCurves | Tradeoffs | Comparison | Sliced | Classes
 
@@ -77,11 +78,9 @@ def _is_short(value: object) -> bool:
     """Whether all columns of a value are short."""
     if isinstance(value, dict):
         return all(map(_is_short, value.values()))
-    return not isinstance(value, np.ndarray | list | tuple) or len(value) <= min(_SHORT_COLUMN, _step(value))
-
-
-def _step(column: np.ndarray | list[Any] | tuple[Any, ...]) -> int:
-    return _PIECE_ROWS if isinstance(column, np.ndarray) else _PIECE_LISTS
+    return not isinstance(value, _LISTS) or len(value) <= (
+        _SHORT_COLUMN if isinstance(value, np.ndarray) else _PIECE_LISTS
+    )
 
 
 def _pieces(value: object) -> Iterator[Piece]:
@@ -95,7 +94,9 @@ def _pieces(value: object) -> Iterator[Piece]:
             yield from _pieces(content)
             before = b","
         yield b"}"
-    elif isinstance(value, np.ndarray | list | tuple) and len(value) > (step := _step(value)):
+    elif isinstance(value, _LISTS) and len(value) > (
+        step := _PIECE_ROWS if isinstance(value, np.ndarray) else _PIECE_LISTS
+    ):
         before = b"["
         for start in range(0, len(value), step):
             yield before
@@ -158,8 +159,13 @@ def _curves(answer: EvaluatedCurves) -> dict[str, Any]:
 def _points(points: Points | None, *, counted: bool) -> dict[str, Any] | None:
     """The points. Recall equals tpr, so its digits are formatted only once: they are most of a long answer's cost."""
     columns = columns_of(points, counted=counted)
-    if columns and columns["recall"] is columns["tpr"] and not _is_short(columns["tpr"]):
-        columns["tpr"], columns["recall"] = tee(_pieces(columns["tpr"]))
+    if columns and columns["recall"] is columns["tpr"]:
+        rates = columns["tpr"]
+        if _is_short(rates):
+            written = orjson.Fragment(orjson.dumps(rates, option=orjson.OPT_SERIALIZE_NUMPY))
+            columns["tpr"] = columns["recall"] = written
+        else:
+            columns["tpr"], columns["recall"] = tee(_pieces(rates))
     return columns
 
 

@@ -28,8 +28,10 @@ def refuse_names_of_other_libraries(document: object) -> None:
     """Refuse columns that have another library's names."""
     if not isinstance(document, dict) or len(document) > _MOST_EXAMINED or document.keys() & {"counts", "evaluations"}:
         return
-    lists = [name for name, value in document.items() if isinstance(value, (list, NumberList))]
-    renamed = likely(lists, [key for key in ("scores", "labels") if key not in document])
+    missing = [key for key in ("scores", "labels") if key not in document]
+    if not missing:
+        return
+    renamed = likely([name for name, value in document.items() if isinstance(value, (list, NumberList))], missing)
     errors = [
         FieldError(f"/{pointer_token(name)}", "unknown_field", f"Unknown field; did you mean {key}?")
         for key, name in renamed.items()

@@ -45,8 +45,8 @@ _LONGEST_METADATA = 1 << 16
 _LONGEST_NAMES = 1 << 12
 """Bytes of all names of columns: many can refer to one long text, and each gets a copy, of up to 4 bytes for each."""
 
-_REMEMBERED_SCHEMAS = 64
-"""How many schemas are remembered: a client sends the same one again and again."""
+_REMEMBERED_MESSAGES = 64
+"""How many schemas, and batches without their cells, are remembered: a client sends the same again and again."""
 
 _MESSAGE_START = struct.Struct("<4si")
 _IS_SCHEMA, _IS_BATCH = 1, 3
@@ -83,13 +83,12 @@ class PlainArrowTable:
             names, self._kinds = _columns(schema)
             self.header = list(names)
             metadata, start = _metadata(stream, end)
-            batch, length = _header(metadata, _IS_BATCH)
-            self.rows = batch.number(BATCH_LENGTH, INT64)
-            self._places = self._checked_places(batch, start, length)
+            self.rows, length, places = _batch(metadata, self._kinds)
         except (struct.error, ValueError, KeyError):
             raise NotPlain from None
-        if stream[start + length :] not in (b"", STREAM_END):
+        if length > len(stream) - start or stream[start + length :] not in (b"", STREAM_END):
             raise NotPlain
+        self._places = [start + place for place in places]
         if self.rows > limits.max_rows:
             raise too_many_rows(self.rows, limits.max_rows)
 
@@ -103,24 +102,6 @@ class PlainArrowTable:
             packed = np.frombuffer(self._stream, np.uint8, _bytes_of(kind, self.rows), start)
             return ArrayColumn(np.unpackbits(packed, count=self.rows, bitorder="little").view(np.bool_))
         return ArrayColumn(np.frombuffer(self._stream, kind, self.rows, start).copy())
-
-    def _checked_places(self, batch: Flat, body: int, length: int) -> list[int]:
-        """Where the cells of each column begin in the stream, all of them within the batch's body."""
-        if not 0 <= length <= len(self._stream) - body:
-            raise NotPlain
-        nodes, buffers = (batch.structs(place, _TWO_NUMBERS).tolist() for place in (BATCH_NODES, BATCH_BUFFERS))
-        cells = buffers[1::2]  # each after the bits that mark nulls
-        if (
-            self.rows < 1
-            or batch.has(BATCH_COMPRESSION)
-            or nodes != [(self.rows, 0)] * len(self._kinds)
-            or len(buffers) != 2 * len(self._kinds)
-            or any(offset < 0 or offset % 8 or not 0 <= size <= length - offset for offset, size in buffers)
-            or sum(size for _, size in buffers) > length  # columns that share bytes would each get a copy
-            or any(size < _bytes_of(kind, self.rows) for (_, size), kind in zip(cells, self._kinds, strict=True))
-        ):
-            raise NotPlain
-        return [body + offset for offset, _ in cells]
 
 
 def _metadata(stream: bytes, start: int) -> tuple[bytes, int]:
@@ -144,7 +125,7 @@ def _header(metadata: bytes, kind: int) -> tuple[Flat, int]:
     return message.inner(MESSAGE_HEADER), message.number(MESSAGE_BODY_LENGTH, INT64)
 
 
-@lru_cache(_REMEMBERED_SCHEMAS)
+@lru_cache(_REMEMBERED_MESSAGES)
 def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[np.dtype[Any], ...]]:
     """The names and types of the columns, by a schema's message. Raises KeyError for other types."""
     if _EXTENSION in metadata:
@@ -156,6 +137,26 @@ def _columns(metadata: bytes) -> tuple[tuple[str, ...], tuple[np.dtype[Any], ...
     if sum(field.length(FIELD_NAME) for field in fields) > _LONGEST_NAMES:
         raise NotPlain
     return tuple(field.text(FIELD_NAME) for field in fields), tuple(map(_kind, fields))
+
+
+@lru_cache(_REMEMBERED_MESSAGES)
+def _batch(metadata: bytes, kinds: tuple[np.dtype[Any], ...]) -> tuple[int, int, tuple[int, ...]]:
+    """The rows of a batch with columns of these types, the length of its body, and where in it their cells begin."""
+    batch, length = _header(metadata, _IS_BATCH)
+    rows = batch.number(BATCH_LENGTH, INT64)
+    nodes, buffers = (batch.structs(place, _TWO_NUMBERS).tolist() for place in (BATCH_NODES, BATCH_BUFFERS))
+    cells = buffers[1::2]  # each after the bits that mark nulls
+    if (
+        rows < 1
+        or batch.has(BATCH_COMPRESSION)
+        or nodes != [(rows, 0)] * len(kinds)
+        or len(buffers) != 2 * len(kinds)
+        or any(offset < 0 or offset % 8 or not 0 <= size <= length - offset for offset, size in buffers)
+        or sum(size for _, size in buffers) > length  # columns that share bytes would each get a copy
+        or any(size < _bytes_of(kind, rows) for (_, size), kind in zip(cells, kinds, strict=True))
+    ):
+        raise NotPlain
+    return rows, length, tuple(offset for offset, _ in cells)
 
 
 def _kind(field: Flat) -> np.dtype[Any]:

@@ -40,6 +40,9 @@ from service.wire.formats.table_columns import (
 )
 from service.wire.problems import invalid_value, meant, pointer_token
 
+_COUNTS_POINTERS = {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)} | {"/counts": ""}
+"""{pointer into the counts of a document: the caller's}"""
+
 
 def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
     refuse_names_of_other_libraries(document)
@@ -221,8 +224,7 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     if counts:
         document["counts"] = {key: columns[key] for key in counts} | totals
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
-    pointers |= {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)} | {"/counts": ""}
-    return Decoded(document | options, pointers)
+    return Decoded(document | options, pointers | _COUNTS_POINTERS)
 
 
 def _refuse_closed(parameters: Mapping[str, str]) -> None:

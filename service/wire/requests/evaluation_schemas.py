@@ -87,8 +87,8 @@ class EvaluationSchema(DatasetSchema, SampleFields):
         data = super().drop_absent(data, **kwargs)
         if isinstance(data, dict):
             for kind, others in (("counts", (*self.sample_only, "groups")), ("groups", self.not_of_groups)):
-                for name in others:
-                    if kind in data and name in data:
+                for name in others if kind in data else ():
+                    if name in data:
                         what = "is for a sample" if name != "groups" else "is another evaluation"
                         raise invalid("exclusive", f"This {what}, but {kind} are given too.", name)
             return data if self.heir is None else _inheriting(data, self.heir)

@@ -71,7 +71,7 @@ def _only_beside_it(fact: CurvesError, document: object) -> bool:
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
     """List the faults of a failed load by pointer; `rename` maps a pointer into the document to the caller's."""
-    # marshmallow visits unknown fields in the order of a set, which differs between processes.
+    # In an order that does not depend on that of the members of a body.
     faults = sorted(_faults(error.messages_dict, ""), key=lambda pair: _place(pair[0]))
     # Report a fault once for a column that several evaluations share.
     return list(dict.fromkeys(FieldError(rename(pointer), fault.code, fault.detail) for pointer, fault in faults))

@@ -57,6 +57,16 @@ def test_what_is_a_request_is_read(name: str) -> None:
     assert check_agreement(data) == Read(tuple(requests))
 
 
+def test_a_plain_head_is_read_whole_like_line_by_line() -> None:
+    """Whatever one byte of it is: a request, a problem, or the beginning of a request."""
+    fields = b"Host: a:80\r\nAccept: */*\r\nContent-Type:text/csv \r\nContent-Length: 3\r\n"
+    plain = b"POST /v1/curves?a=b HTTP/1.1\r\n" + fields + b"X-Y: \xe9\t\r\n\r\nabc"
+    for at in range(len(plain)):
+        for byte in [*NUMBERS.choices(range(256), k=3), *b"\r\n :_0"]:
+            data = plain[:at] + bytes([byte]) + plain[at + 1 :]
+            assert read([data]) == read(one_by_one(data)), data
+
+
 def test_a_problem_does_not_depend_on_what_follows_it() -> None:
     """Not even if a request follows."""
     assert read([b"nonsense\r\n\r\n" + corpus.OK]) == Read((), "malformed_request")
