@@ -39,6 +39,7 @@ PASSED = {
     "CSV": request("POST", "/v1/curves", b"score,label\n0.9,1\n0.1,0\n", Content_Type="text/csv", Accept="text/csv"),
     "compressed": request("POST", "/v1/curves", SAMPLE, **JSON, Accept_Encoding="gzip"),
     "health": request("GET", "/health/live"),
+    "HTTP/1.0 without a host": b"GET /health/live HTTP/1.0\r\n\r\n",
     "page": request("GET", "/openapi.json"),
     "stays with its query": request(
         "POST", "/v1/curves?include=auc,points", SAMPLE.replace(b'"include"', b'"x"'), **JSON
