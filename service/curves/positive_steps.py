@@ -115,7 +115,8 @@ class PositiveSteps:
             called, growth, z = self.called[large], self.called_after[large] - self.called[large], z[large]
             with np.errstate(divide="ignore", over="ignore"):
                 x = np.minimum(growth / called, _GREATEST)  # at the origin s is multiplied by 0
-            # log1p of the C library, like the compiled loops: NumPy's differs on some processors.
+            # The C library's, as in the compiled loops: a slice has the bits of a call of its own, and NumPy's differs
+            # on some processors.
             s[large] = (np.array([math.log1p(number) for number in x.tolist()]) / z - 2) / z
         return s
 
