@@ -156,7 +156,7 @@ class EngineRows:
     def _duckdb(self, given: Mapping[str, str], bars: EngineBars) -> Callable[[], Any]:
         """Return a function that opens the files in DuckDB. Raises ImportError."""
         from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
-        from service.engines.duckdb_files import Files  # noqa: PLC0415
+        from service.engines.duckdb_files import Files  # noqa: PLC0415  # an extra
 
         if _is_stream(self.name):
             again = "DuckDB reads files more than once; write the rows to a file, or leave --engine out."
@@ -175,7 +175,7 @@ class EngineRows:
 
     def _read(self, engine: Any, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # an engine
         from service.engines.checks import RowColumns  # noqa: PLC0415  # goes with the engine
-        from service.engines.plan import found  # noqa: PLC0415
+        from service.engines.plan import found  # noqa: PLC0415  # goes with the engine
 
         names = {key: given.get(key, key) for key in SAMPLE_COLUMNS}
         by = tuple(_listed(given.get(SLICES)))

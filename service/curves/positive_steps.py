@@ -115,8 +115,8 @@ class PositiveSteps:
             called, growth, z = self.called[large], self.called_after[large] - self.called[large], z[large]
             with np.errstate(divide="ignore", over="ignore"):
                 x = np.minimum(growth / called, _GREATEST)  # at the origin s is multiplied by 0
-            # The C library's, as in the compiled loops: a slice has the bits of a call of its own, and NumPy's differs
-            # on some processors.
+            # The C library's log1p, as in the compiled loops: NumPy's can differ in the last bit, and a slice must
+            # match, bit for bit, a separate call with its rows.
             s[large] = (np.array([math.log1p(number) for number in x.tolist()]) / z - 2) / z
         return s
 

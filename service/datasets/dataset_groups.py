@@ -63,14 +63,14 @@ def _slice_values(values: list[Any], name: str, place: str) -> list[Any]:
 
 def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
-    from service.engines.failures import (  # noqa: PLC0415
+    from service.engines.failures import (  # noqa: PLC0415  # likewise
         ColumnRefused,
         EngineFailed,
         EngineOutOfMemory,
         FilesUnreadable,
         NoRows,
     )
-    from service.engines.plan import found  # noqa: PLC0415
+    from service.engines.plan import found  # noqa: PLC0415  # likewise
 
     dataset, place = query.dataset, query.place
     wanted = RowColumns(
@@ -146,7 +146,7 @@ def _engine_of(dataset: Dataset, progress: OnProgress | None) -> Iterator["DuckD
             yield spark
         return
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
-    from service.engines.duckdb_files import Files  # noqa: PLC0415
+    from service.engines.duckdb_files import Files  # noqa: PLC0415  # an extra
 
     texts = {dataset.labels, *dataset.slices, *dataset.filters}  # so that yes is not read as a boolean
     numbers = [name for name in (dataset.scores, dataset.weights) if name is not None]

@@ -186,7 +186,7 @@ class DuckDB:
             tests.append(f"{tested} IN (SELECT value FROM {name})")  # noqa: S608  # ours
         with _explained():
             met = " AND ".join(tests)
-            self._connection.execute(f"CREATE TEMP VIEW chosen AS SELECT * FROM {self.table} WHERE {met}")  # noqa: S608
+            self._connection.execute(f"CREATE TEMP VIEW chosen AS SELECT * FROM {self.table} WHERE {met}")  # noqa: S608  # ours
         self.table = "chosen"
 
     def _refuse_misread(self) -> None:

@@ -149,7 +149,7 @@ class Files:
     def dataset(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         """Open them with pyarrow. Raises EngineFailed."""
         import pyarrow as pa  # noqa: PLC0415  # only some files need it
-        from pyarrow import csv, dataset, fs  # noqa: PLC0415
+        from pyarrow import csv, dataset, fs  # noqa: PLC0415  # likewise
 
         kind = "ipc" if self.found_kind == "arrow" else self.found_kind
         if self.are_text:

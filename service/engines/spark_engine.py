@@ -236,8 +236,8 @@ def _session(remote: Remote) -> "SparkSession":
     warnings.filterwarnings("ignore", module=r"pyspark\.")  # about other versions, and retries
     with _main_with_file():
         from pyspark.sql.connect.client import DefaultChannelBuilder  # noqa: PLC0415  # an extra
-        from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415
-        from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+        from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415  # an extra
+        from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415  # an extra
 
     for name in _LOGGERS:
         logging.getLogger(name).disabled = True

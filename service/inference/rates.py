@@ -24,8 +24,9 @@ Polygon: TypeAlias = tuple[FloatArray, FloatArray]
 """A rising polygon: the places of its rows, and their heights."""
 
 _HALF_TURN = np.sin(np.radians(np.arange(-90.0, 91.0)))
-"""How far the place may be off, in directions of an error from below to above."""
+"""The place's share of an error, for directions from all of it below the place to all of it above, degree by degree."""
 _HEIGHTS = 1001
+"""How many heights, evenly spaced, choose the rows in reach that are tried."""
 _BETWEEN, _ROUNDS = 129, 3
 """Each round after the first narrows the search to a 64th: the end is within 1e-11 if all rows in reach were tried."""
 
@@ -90,9 +91,9 @@ def tpr_at_fpr_ends(table: ConfusionTable, at: float, value: float, trials: tupl
     The true threshold for this rate is one whose rate in the sample is within its error; at each, the tpr is a
     proportion of the positives. On a vertical step it may be anywhere.
     """
-    along, across = table.fp / table.negatives, table.tp / table.positives
+    curve = table.fp / table.negatives, table.tp / table.positives
     positives, negatives = trials
-    return range_including(value, _curve_ends((along, across), Share(at, negatives), positives, z))
+    return range_including(value, _curve_ends(curve, Share(at, negatives), positives, z))
 
 
 def precision_at_recall_ends(
@@ -105,9 +106,9 @@ def precision_at_recall_ends(
     tp = at * table.positives
     if tp == 0:
         return 0.0, 1.0
-    along, across = table.tp / table.positives, table.fp / table.negatives
+    curve = table.tp / table.positives, table.fp / table.negatives
     positives, negatives = trials
-    fp = _curve_ends((along, across), Share(at, positives), negatives, z) * table.negatives
+    fp = _curve_ends(curve, Share(at, positives), negatives, z) * table.negatives
     return range_including(value, tp / (tp + fp))
 
 
@@ -123,8 +124,8 @@ def _curve_ends(curve: Polygon, place: Share, trials: float, z: float) -> FloatA
     spend(CURVE_ENDS)
     along, across = curve
     spread = math.sqrt(place.value * (1 - place.value) / place.trials)
-    # The lower end is an upper one of the mirrored curve, where np.interp, which takes the last row of a vertical step,
-    # takes the first.
+    # np.interp reads the top of a vertical step. On the mirrored curve that is its foot, and the lower end is the
+    # upper one.
     lower = -_curve_end((-along[::-1], -across[::-1]), -place.value, spread, trials, -z)
     return np.array([lower, _curve_end(curve, place.value, spread, trials, z)])
 

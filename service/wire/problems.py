@@ -6,7 +6,6 @@ Knows every `type` in answers, its status and its meaning; nothing of how proble
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
 from urllib.parse import quote
 
 import orjson
@@ -18,9 +17,6 @@ MAX_ERRORS = 20
 
 MAX_INSTANCE = 200
 """The characters of a path that a problem repeats."""
-
-_REMEMBERED_PATHS = 64
-"""How many paths are remembered as they are written."""
 
 _LATER = frozenset({429, 503})
 """Statuses of temporary failures."""
@@ -107,7 +103,6 @@ def pointer_token(name: str) -> str:
     return name[:_LONGEST_NAME].replace("~", "~0").replace("/", "~1")
 
 
-@lru_cache(_REMEMBERED_PATHS)
 def instance_of(path: str) -> str:
     """Write a request's decoded path as a problem's `instance`: a URI reference in ASCII, cut if long."""
     return quote(path[:MAX_INSTANCE]) or "/"

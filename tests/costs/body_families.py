@@ -121,7 +121,7 @@ def _members_of_gzip(size: int) -> Request:
 
 
 def _blocks_of_gzip(size: int) -> Request:
-    """A body with this many empty blocks, each of which describes a code of its own (RFC 1951, 3.2.7).
+    """A gzip body of this many empty blocks, each with its own Huffman tables (RFC 1951, 3.2.7).
 
     Its 286 symbols have 8 bits or, from the 227th, 9; the 30 distances have 5 bits or, the last two, 4. How many bits
     each has is written in a third code: 1 bit for "the last one again, 3 to 6 times", 2 for 8, 3 for 9, 4 for 4 and 5.

@@ -60,7 +60,7 @@ def work(request: Request, most: float = 1e9) -> float:
     try:
         small_answer(request, int(most))
     finally:
-        budget._Budget = usual  # type: ignore[misc]
+        budget._Budget = usual  # type: ignore[misc]  # put back
     return most - budgets[-1].rows
 
 

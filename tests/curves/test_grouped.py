@@ -62,7 +62,7 @@ def test_zero_has_one_sign() -> None:
 
 @pytest.mark.parametrize("is_open", [False, True])
 @pytest.mark.parametrize("order", ["rising", "falling", "any"])
-def test_the_order_in_which_groups_are_given_does_not_matter(order: str, is_open: bool) -> None:  # noqa: FBT001
+def test_the_order_in_which_groups_are_given_does_not_matter(order: str, is_open: bool) -> None:  # noqa: FBT001  # a case's value
     ends = [(float(place), place + is_open / 2) for place in range(100)]
     given = columns(ends)
     order_of_rows = {"rising": np.arange(100), "falling": np.arange(99, -1, -1), "any": np.arange(100) * 37 % 100}
@@ -87,7 +87,7 @@ def test_groups_in_order_are_not_copied() -> None:
 
 
 @pytest.mark.parametrize("lower", [False, True])
-def test_a_threshold_divides_what_it_calls_positive_in_part(lower: bool) -> None:  # noqa: FBT001
+def test_a_threshold_divides_what_it_calls_positive_in_part(lower: bool) -> None:  # noqa: FBT001  # a case's value
     """A threshold calls scores equal to it positive: at one end of [0, 1] all of them, at the other only that end."""
     ends = [(0.0, 1.0), (2.0, 2.0), (3.0, 4.0)]
     places = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0]

@@ -49,7 +49,7 @@ def ranges(draw: st.DrawFn) -> PartialRange:
 
 
 def of(table: ConfusionTable, *asked: object) -> tuple[float, float, float]:
-    found = partial_areas(table, [PartialRange(*asked)])  # type: ignore[arg-type]
+    found = partial_areas(table, [PartialRange(*asked)])  # type: ignore[arg-type]  # a tuple of mixed types
     return float(found.area[0]), float(found.mean[0]), float(found.mcclish[0])
 
 

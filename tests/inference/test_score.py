@@ -122,7 +122,7 @@ def test_an_array_of_shares_is_each_of_them():
 @examples(200)
 @given(paired(), depths, st.booleans())
 @example(alone(0.0, 1.0, 1e9), Z, False)  # noqa: FBT003  # hypothesis takes positional arguments
-@example(alone(0.0, 1.0, 7.0), 0.01, True)  # noqa: FBT003
+@example(alone(0.0, 1.0, 7.0), 0.01, True)  # noqa: FBT003  # a drawn value
 def test_tangos_ends_solve_his_equation(pairs, z, upward):
     z = z if upward else -z
     only_first = max((pairs.discordant + pairs.difference) / 2, 0.0)

@@ -51,7 +51,7 @@ def partials(draw: st.DrawFn, data: Data) -> dict[str, Any]:
 
 @examples(60)
 @given(st.data(), samples(score=tied_scores), st.booleans())
-def test_exact_groups_answer_what_the_sample_does(draw: st.DataObject, data: Data, lower: bool) -> None:  # noqa: FBT001
+def test_exact_groups_answer_what_the_sample_does(draw: st.DataObject, data: Data, lower: bool) -> None:  # noqa: FBT001  # a drawn value
     sample = {"scores": data.scores, "labels": data.labels}
     groups = {"groups": draw.draw(partials(data))}
     method = draw.draw(st.sampled_from(["auto", "delong", "bootstrap", "bca"]))

@@ -38,7 +38,7 @@ SCHEMAS = {
 NOT_SAID = {"not_exact", "not_text", "not_a_label"}
 """Codes of what JSON Schema cannot express."""
 
-NAMES = {name for operation in EVALUATING for name in OPERATIONS[operation].schema.fields}  # type: ignore[attr-defined]
+NAMES = {name for operation in EVALUATING for name in OPERATIONS[operation].schema.fields}  # type: ignore[attr-defined]  # every schema here has fields
 
 
 def of(found: list[Place]) -> pytest.MarkDecorator:
@@ -134,7 +134,7 @@ def test_json_in_a_query_is_strict_too(place: Place) -> None:
 
 @pytest.mark.parametrize("operation", EVALUATING)
 def test_fields_of_other_operations_are_unknown(operation: str) -> None:
-    known = OPERATIONS[operation].schema.fields  # type: ignore[attr-defined]
+    known = OPERATIONS[operation].schema.fields  # type: ignore[attr-defined]  # every schema here has fields
     for name in (NAMES | {"name", "lambda", "table"}) - set(known):
         assert asking.refusals(operation, SAMPLES[operation] | {name: 1}) == [(f"/{name}", "unknown_field")]
 

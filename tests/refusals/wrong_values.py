@@ -58,7 +58,7 @@ def _(field: fields.Nested) -> Iterator[Wrong]:
 
 
 @wrong_values.register
-def _(field: Where) -> Iterator[Wrong]:  # noqa: ARG001
+def _(field: Where) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
     for value in (1, "text", [{}], True):
         yield Wrong(value, "not_an_object", "Must be an object of filters,")
     for value in ([1, "a"], [True, 1], [[1]], [None], {"a": 1}):
@@ -91,7 +91,7 @@ def _(field: own.NumberColumn) -> Iterator[Wrong]:
 
 
 @wrong_values.register
-def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001
+def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
     for value in ("1", 1, True):
         yield Wrong(value, "not_a_column", "Must be a list of labels, such as [1, 0].")
     yield Wrong({"0": 1}, "not_a_column", FROM_PANDAS)
@@ -101,7 +101,7 @@ def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001
 
 
 @wrong_values.register
-def _(field: own.Scalar) -> Iterator[Wrong]:  # noqa: ARG001
+def _(field: own.Scalar) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
     for value in ([1], {"0": 1}):
         yield Wrong(value, "not_a_label", _of_list(value, "Must be a string, a number or a boolean."))
 
@@ -130,7 +130,7 @@ def _(field: FailStatus) -> Iterator[Wrong]:
 
 
 @wrong_values.register
-def _(field: own.Flag) -> Iterator[Wrong]:  # noqa: ARG001
+def _(field: own.Flag) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
     for value in (0, 1, "true", [True], {}):
         yield Wrong(value, "not_a_boolean", _of_list(value, "Must be true or false."))
 

@@ -12,13 +12,10 @@ number. There are only as many files as there were ever processes at once, and n
 import errno
 import logging
 import os
-import struct
 from collections.abc import Iterable
 from functools import cache
 from itertools import count
 from pathlib import Path
-from threading import Lock
-from typing import Any
 
 from prometheus_client import values
 from prometheus_client.metrics_core import Metric
@@ -32,9 +29,6 @@ from service.web.lanes.slots import Slot, Slots
 _MOST_BESIDE_A_KEY = 28
 """The most bytes that prometheus_client writes with a key: its length, padding, two doubles."""
 
-_STORED = struct.Struct("dd")
-"""A value and its time, in a file."""
-
 _LOG = logging.getLogger("service")
 
 
@@ -47,8 +41,7 @@ class Identity:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._number = 0
-        self.slot: Slot | None = None
-        """Holds the number; None before one is taken."""
+        self._slot: Slot | None = None
         os.register_at_fork(after_in_child=self._give_up_number)
 
     def __call__(self) -> int:
@@ -56,9 +49,9 @@ class Identity:
 
         If no file can be opened to take one, it is a number that no other process has, and the next count tries again.
         """
-        if self.slot is None:
+        if self._slot is None:
             try:
-                self._number, self.slot = self._taken()
+                self._number, self._slot = self._taken()
             except OSError as error:
                 _warn(error)
                 return -os.getpid()
@@ -66,9 +59,9 @@ class Identity:
 
     def _give_up_number(self) -> None:
         """Give up the parent's number, which the parent still holds."""
-        if self.slot is not None:
-            self.slot.release()
-            self.slot = None
+        if self._slot is not None:
+            self._slot.release()
+            self._slot = None
 
     def _taken(self) -> tuple[int, Slot]:
         return next(
@@ -112,14 +105,9 @@ class CountsFile(MmapedDict):
     def write_value(self, key: str, value: float, timestamp: float) -> None:
         """Write a value and its time, unless there is no room for them."""
         try:
-            if key not in self._positions:
-                self._init_value(key)
+            super().write_value(key, value, timestamp)  # type: ignore[no-untyped-call]  # not annotated
         except OSError as error:
             _warn(error)
-            return
-        start = self._positions[key]
-        # In one assignment: pack_into would write zeros first.
-        self._m[start : start + _STORED.size] = _STORED.pack(value, timestamp)
 
     def _init_value(self, key: str) -> None:
         """Make room for a value, in a larger file if necessary. Raises OSError without room."""
@@ -158,24 +146,7 @@ def count_in_files(directory: Path) -> None:
     if not directory.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(directory))
     values.MmapedDict = CountsFile  # type: ignore[attr-defined, assignment]  # where it keeps values
-    values.ValueClass = _value_class(Identity(directory))
-
-
-def _value_class(identity: Identity) -> Any:  # noqa: ANN401  # a class made by a library without annotations
-    """prometheus_client's values, which look up the number of their process only until it has one."""
-    lock = Lock()
-    made: Any = values.MultiProcessValue(identity)  # type: ignore[no-untyped-call]  # not annotated
-
-    class CountedValue(made):  # type: ignore[misc]
-        def inc(self, amount: float) -> None:
-            if identity.slot is None:
-                super().inc(amount)
-                return
-            with lock:
-                self._value += amount
-                self._file.write_value(self._key, self._value, 0.0)
-
-    return CountedValue
+    values.ValueClass = values.MultiProcessValue(Identity(directory))  # type: ignore[no-untyped-call]  # not annotated
 
 
 def _warn(error: OSError) -> None:

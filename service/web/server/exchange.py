@@ -171,6 +171,7 @@ class Exchange:
     def _called(self) -> Then:
         started: list[tuple[str, Fields]] = []
 
+        # The quotes keep the annotation from being evaluated at each call.
         def start_response(status: str, fields: Fields, _error: object = None) -> "Callable[[bytes], object]":
             started[:] = [(status, fields)]
             return _refuse_write

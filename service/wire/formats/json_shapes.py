@@ -71,12 +71,12 @@ def _(column: dict, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
 
 
 @labels.register
-def _(column: dict, positive_label: object) -> Labels:  # type: ignore[type-arg]  # noqa: ARG001
+def _(column: dict, positive_label: object) -> Labels:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
     raise _by_row()
 
 
 @contents.register
-def _(column: dict) -> Contents:  # type: ignore[type-arg]  # noqa: ARG001
+def _(column: dict) -> Contents:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
     raise _by_row()
 
 

@@ -25,8 +25,8 @@ class ObjectSchema(Schema):
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
         super().__init__(**options)
         self.error_messages |= {  # typed as text, but passed on unchanged
-            "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]
-            "type": Fault("not_an_object", f"Must be an object{such_as(self.example)}."),  # type: ignore[dict-item]
+            "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]  # no text
+            "type": Fault("not_an_object", f"Must be an object{such_as(self.example)}."),  # type: ignore[dict-item]  # no text
         }
 
     def _deserialize(self, data: Any, *, error_store: Any, **options: Any) -> Any:  # noqa: ANN401  # marshmallow's

@@ -44,7 +44,7 @@ class Turns:
         self._clock = clock
         self.read: list[str] = []
         self.all: list[Waiting] = []
-        self._turns = ChunkTurns(self)  # type: ignore[arg-type]
+        self._turns = ChunkTurns(self)  # type: ignore[arg-type]  # stands in for the loop
         self._next: list[tuple[float, Callable[[], object]]] = []
 
     def call_later(self, seconds: float, function: Callable[[], object]) -> object:
@@ -53,7 +53,7 @@ class Turns:
 
     def put(self, name: str, address: str, *, is_dense: bool = True) -> Waiting:
         self.all.append(Waiting(name, address, self.read, is_dense=is_dense))
-        self._turns.put(self.all[-1])  # type: ignore[arg-type]
+        self._turns.put(self.all[-1])  # type: ignore[arg-type]  # stands in for a connection
         assert self.all[-1].paused
         return self.all[-1]
 
