@@ -4,14 +4,14 @@ Threads of the server, evaluator processes and the command line call `answer`. A
 problem Answer, never as an exception. Knows no HTTP beyond media types and statuses.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import chain
 
 from marshmallow import ValidationError
 
-from service.curves.budget import TooMuchWork, at_most, spend
+from service.curves.budget import TooMuchWork, at_most, most_bytes, spend
 from service.curves.errors import CurvesError, NeedsExactGroups, NotPaired
 from service.datasets.dataset_groups import OnProgress, queried_groups
 from service.datasets.queries import WORK, queries_in, replaced
@@ -165,12 +165,25 @@ def _write_answer(
     with facts.timed("encode_seconds"):
         output.look()
         encoded = ENCODERS[request.operation, request.accept](result, shown)
-        pieces = output.checking_memory(encoded.pieces)
+        pieces = output.checking_memory(_short_enough(encoded.pieces, limits))
         beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)
         coding = request.accept_encoding if sum(map(len, beginning)) >= MIN_COMPRESSED_BYTES else IDENTITY
         for piece in compressed(coding, chain(beginning, pieces)):
             output.write(piece)
     return status, encoded, coding
+
+
+def _short_enough(pieces: Iterable[Piece], limits: Limits) -> Iterator[Piece]:
+    """Pass pieces on while the answer is short enough, whatever was estimated. Raises TooMuchWork and Problem."""
+    written = 0
+    for piece in pieces:
+        written += len(piece)
+        if written > most_bytes():
+            raise TooMuchWork
+        if written > limits.max_answer_bytes:
+            detail = f"The answer is longer than the limit of {limits.max_answer_bytes} bytes; ask for less of it."
+            raise Problem("answer_too_large", detail)
+        yield piece
 
 
 def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:

@@ -21,7 +21,7 @@ from service.inference.gate import Gate, evaluate_gate
 from service.inference.sliced import Sliced, evaluate_slices
 from service.wire.answers.answer_tables import TABLES
 from service.wire.answers.encoders import Shown
-from service.wire.answers.writing_work import comparison_written, tradeoffs_written
+from service.wire.answers.writing_work import comparison_written, slices_written, tradeoffs_written
 from service.wire.formats.listings import every_column
 from service.wire.formats.tables import (
     TableForm,
@@ -169,6 +169,8 @@ def _evaluate_classes(checked: ClassesRequest, shown: Shown, _limits: Limits) ->
 def _evaluate_slices(checked: SlicesRequest, shown: Shown, _limits: Limits) -> Sliced:
     if shown == "operating_points" and not checked.points:
         raise invalid_value("/table", "missing", "This table needs the option operating_points.")
+    of_each = {"overall": 0, "slices": 1, "operating_points": len(checked.points)}
+    spend(slices_written(checked.slicing, of_each.get(str(shown), 1 + len(checked.points))))
     return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
 
 

@@ -69,6 +69,9 @@ class Settings:
         2**40,
         "Maximum number of rows in one interpolated curve; more get 422.",
     )
+    max_answer_bytes: int = _number(
+        1024**3, 1, 2**50, "Largest answer before compression, in bytes; a larger one gets 413."
+    )
     slots: int = _number(2, 1, 256, "How many big requests all workers together evaluate at once; others wait.")
     big_body_bytes: int = _number(
         256 * 1024,
@@ -147,7 +150,7 @@ class Settings:
         2 * 1024**3,
         1024**2,
         2**50,
-        "Bytes of bodies and answers that all workers keep for slow clients; beyond that the slowest are dropped.",
+        "Bytes of bodies and answers that all workers keep in files; beyond that the slowest clients are dropped.",
     )
 
 

@@ -109,8 +109,9 @@ def test_each_setting_is_used(root: Path) -> None:
 
 
 def test_the_limits_of_requests_are_settings() -> None:
-    given = {"ROCPR_MAX_ROWS": "3", "ROCPR_MAX_INTERPOLATED_ROWS": "2000", "ROCPR_MAX_DECOMPRESSED_BYTES": "5"}
-    assert Limits.of(read_settings(given)) == Limits(3, 2000, 5)
+    given = {"ROWS": "3", "INTERPOLATED_ROWS": "2000", "DECOMPRESSED_BYTES": "5", "ANSWER_BYTES": "7"}
+    settings = read_settings({f"ROCPR_MAX_{name}": value for name, value in given.items()})
+    assert Limits.of(settings) == Limits(3, 2000, 5, 7)
 
 
 def test_settings_are_frozen() -> None:

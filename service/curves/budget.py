@@ -9,6 +9,7 @@ it here before doing the work. Knows numbers only.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +83,7 @@ class _Budget:
     """The rows left to spend."""
 
     def __init__(self, rows: float) -> None:
-        self.rows = rows
+        self.rows = self.most = rows
 
 
 _BUDGET: ContextVar[_Budget | None] = ContextVar("budget", default=None)
@@ -101,6 +102,12 @@ def at_most(rows: float | None) -> Iterator[None]:
 def is_bounded() -> bool:
     """Whether there is a budget; without one, estimates can be skipped."""
     return _BUDGET.get() is not None
+
+
+def most_bytes() -> float:
+    """The most bytes that an answer may have within the budget, even if nothing else were spent."""
+    budget = _BUDGET.get()
+    return inf if budget is None else budget.most * BYTES_PER_ROW
 
 
 def spend(rows: float) -> None:

@@ -17,7 +17,10 @@ from service.operations import OPERATIONS
 from service.settings import Settings
 from service.wire.formats.codings import CODINGS
 
-_LIMITS = ("max_body_bytes", "max_decompressed_bytes", "max_rows", "max_interpolated_rows", "big_body_bytes")
+_LIMITS = (
+    *("max_body_bytes", "max_decompressed_bytes", "max_rows", "max_interpolated_rows"),
+    *("max_answer_bytes", "big_body_bytes"),
+)
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 

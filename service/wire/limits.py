@@ -10,12 +10,14 @@ from service.settings import Settings
 class Limits:
     """The limits of one request.
 
-    max_decompressed_bytes bounds what a body may become, and what a file that is compressed within may hold.
+    max_decompressed_bytes   what a body may become, and what a file that is compressed within may hold.
+    max_answer_bytes         what an answer may be before compression.
     """
 
     max_rows: int
     max_interpolated_rows: int
     max_decompressed_bytes: int = 256 << 20
+    max_answer_bytes: int = 1 << 30
 
     @classmethod
     def of(cls, settings: Settings) -> Self:

@@ -205,6 +205,14 @@ PROBLEM_TYPES = {
             "send counts.",
         ),
         ProblemType(
+            "answer_too_large",
+            413,
+            "The answer is too large",
+            "The answer would be longer than the server writes (ROCPR_MAX_ANSWER_BYTES), or would repeat too many "
+            "names. Ask for less: only the tables that you need, keep=drawn instead of all points, fewer operating "
+            "points of each slice, or shorter names.",
+        ),
+        ProblemType(
             "uri_too_long",
             414,
             "The request line is too long",

@@ -48,6 +48,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "body_too_large": CURVES | {"environ_overrides": {"CONTENT_LENGTH": "67108865"}},
     "decompressed_too_large": CURVES | {"headers": {"Content-Encoding": "gzip"}, "data": gzip.compress(bytes(51))},
     "too_many_rows": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0, 1]}},
+    "answer_too_large": CURVES | {"json": SAMPLE | {"include": ["points"], "charts": ["roc"]}},
     "unsupported_media_type": CURVES | {"content_type": "text/plain", "data": "0.9,1"},
     "unsupported_content_encoding": CURVES | {"headers": {"Content-Encoding": "br"}, "data": "{}"},
     "lengths_differ": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0]}},
@@ -104,6 +105,7 @@ EVALUATORS = {"deadline_exceeded": DeadlineExceeded, "helper_died": EvaluatorDie
 
 SETTINGS = {
     "too_many_rows": {"ROCPR_MAX_ROWS": "2"},
+    "answer_too_large": {"ROCPR_MAX_ANSWER_BYTES": "1000"},
     "decompressed_too_large": {"ROCPR_MAX_DECOMPRESSED_BYTES": "50"},
     **{name: {"ROCPR_BIG_WORK": "1", "ROCPR_BIG_SECONDS": "1"} for name in EVALUATORS},
 }

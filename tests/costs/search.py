@@ -22,6 +22,7 @@ from tests.costs.measure import Cost, largest, measured
 from tests.costs.other_families import comparisons_families, gates_families
 from tests.costs.picture_families import picture_families
 from tests.costs.slices_families import slices_families
+from tests.costs.written import longest_answers
 
 MOST_SECONDS, MOST_BYTES = 0.02, 1_100_000
 
@@ -81,7 +82,10 @@ def main() -> int:
     parser.add_argument("--only", metavar="TEXT", default="", help="only families whose name contains this")
     parser.add_argument("--top", type=int, default=40, metavar="N", help="print so many (40); 0 is all")
     parser.add_argument("--big-work", type=int, default=Settings().big_work, metavar="ROWS", help="ROCPR_BIG_WORK")
+    parser.add_argument("--written", action="store_true", help="instead, the longest answers to short requests")
     asked = parser.parse_args()
+    if asked.written:
+        return longest_answers()
     results: list[Found] = []
     for family in families():
         if asked.only in family.name:

@@ -3,9 +3,10 @@
 Knows processes and files; nothing of HTTP, nor of who may use an evaluator.
 """
 
+import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Lock, Timer
 from typing import BinaryIO, TypeVar
 
@@ -49,6 +50,8 @@ class EvaluatorPool:
         self._on_end = on_end
         self._idle: list[tuple[EvaluatorProcess, float]] = []
         """Idle evaluators, each with the time at which it became idle; the last one worked last."""
+        self._written: set[BinaryIO] = set()
+        """Files into which evaluators write now."""
         self._sweep: Timer | None = None
         self._lock = Lock()
 
@@ -85,7 +88,8 @@ class EvaluatorPool:
         def answer(evaluator: EvaluatorProcess, seconds: float) -> tuple[Answer, BinaryIO]:
             content = self._spool.open()
             try:
-                return evaluator.answer_in_files(request, (body, content), seconds, progress), content
+                with self._being_written(content):
+                    return evaluator.answer_in_files(request, (body, content), seconds, progress), content
             except BaseException:
                 content.close()
                 raise
@@ -98,6 +102,21 @@ class EvaluatorPool:
             raise no_room() from error
         except OSError as error:
             raise no_room() from error
+
+    def bytes_being_written(self) -> int:
+        """Count the bytes so far of answers that evaluators write into files."""
+        with self._lock:
+            return sum(os.fstat(content.fileno()).st_size for content in self._written)
+
+    @contextmanager
+    def _being_written(self, content: BinaryIO) -> Iterator[None]:
+        with self._lock:
+            self._written.add(content)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._written.remove(content)
 
     def prepare(self) -> None:
         """Start an evaluator ahead of requests; if that fails, the next request tries again."""

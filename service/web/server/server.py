@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from service.web.server import sweep
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import Connection
+from service.web.server.process_bounds import Held
 from service.web.server.shared import Shared
 
 _LOG = logging.getLogger("service")
@@ -37,7 +38,9 @@ class Server:
     def sweep(self) -> None:
         """Sweep all connections: once a second, and more often once the process must stop."""
         self._sweep_some(tuple(self.connections))
-        self.shared.has_room = sweep.make_room(self.connections, self.shared.bounds.held)
+        held = self.shared.bounds.held
+        room = Held(held.in_memory, held.in_files - self.shared.being_written())
+        self.shared.has_room = sweep.make_room(self.connections, room)
         for lane in set(self.shared.lanes.values()):
             lane.queue.drop_idle_owners()
 

@@ -49,8 +49,9 @@ BODY_IN_MEMORY = 256 * 1024
 class Shared:
     """What the connections of one process share.
 
-    has_room   whether the bytes held for clients are within the limit.
-    taking     how many connections may take as many bytes as their clients can send.
+    has_room        whether the bytes held for clients are within the limit.
+    being_written   counts the bytes so far of answers that evaluators write into files, for which clients make way, too.
+    taking          how many connections may take as many bytes as their clients can send.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Shared:
         *,
         owner_of: Callable[["WSGIEnvironment"], str],
         spool: Callable[[], BinaryIO],
+        being_written: Callable[[], int],
         new_parser: NewParser,
         routes: frozenset[str],
         columnar_types: frozenset[str],
@@ -71,6 +73,7 @@ class Shared:
         self.buffer = memoryview(bytearray(PIECE_BYTES))
         self.short_buffer = self.buffer[:SHORT_BYTES]
         self.has_room = True
+        self.being_written = being_written
         self.taking = 0
         self._application = application
         self._loop = loop

@@ -149,6 +149,7 @@ class Worker(BaseWorker):
             bounds,
             owner_of=extensions["owners"].owner_of,
             spool=extensions["spool"].open,
+            being_written=extensions["big_pool"].bytes_being_written,
             new_parser=partial(new_parser, self.cfg),
             columnar_types=NEVER_PLAIN,
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),

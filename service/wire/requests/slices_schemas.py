@@ -32,6 +32,9 @@ from service.wire.requests.picture_schemas import DrawnSchema, charts_field, cha
 from service.wire.requests.work import slices_work
 
 MOST_SLICES = 100_000
+LONGEST_VALUE = 1_000
+"""The most characters in a text that defines a slice, which the answer repeats."""
+
 MOST_SLICE_POINTS = 20
 """The most operating points read for every slice."""
 
@@ -80,7 +83,7 @@ class SliceColumns(fields.Field[Slicing]):
                 if not is_unicode(name):
                     message = "The name of this column has half of a surrogate pair; the answer could not repeat it."
                     raise ColumnError("not_text", message)  # noqa: TRY301  # as above
-                read[name] = categories(column)
+                read[name] = _short_enough(categories(column))
             except ColumnError as error:
                 errors[name] = [Fault(error.code, error.detail, error.row)]
         if errors:
@@ -91,6 +94,15 @@ class SliceColumns(fields.Field[Slicing]):
                 message = f"This column has {counted_rows(found.numbers.size)}; the first one has {rows}."
                 raise ValidationError({name: [Fault("lengths_differ", message)]})
         return _combined(read)
+
+
+def _short_enough(found: Categories) -> Categories:
+    """Return the values of a column, unless one is too long. Raises ColumnError at its first row."""
+    for place, value in enumerate(found.values):
+        if isinstance(value, str) and len(value) > LONGEST_VALUE:
+            message = f"A slice's value has at most {LONGEST_VALUE} characters; this one has {len(value)}."
+            raise ColumnError("wrong_length", message, int((found.numbers == place).argmax()))
+    return found
 
 
 def _combined(read: dict[str, Categories]) -> Slicing:

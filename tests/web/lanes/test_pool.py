@@ -102,6 +102,19 @@ def test_an_evaluator_answers_as_the_server_does(pool: Pool, body: bytes, accept
     assert there.facts.decode_seconds > 0
 
 
+def test_an_answer_counts_while_it_is_written(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, counted = EvaluatorProcess.answer_in_files, []
+
+    def counting(evaluator: EvaluatorProcess, asked: Any, files: Any, *rest: Any) -> Answer:
+        result = whole(evaluator, asked, files, *rest)
+        counted.append(pool.bytes_being_written())
+        return result
+
+    monkeypatch.setattr(EvaluatorProcess, "answer_in_files", counting)
+    _, content = pool.ask(BODY)
+    assert (counted, pool.bytes_being_written()) == ([len(content)], 0)
+
+
 def test_an_evaluator_answers_a_failed_gate(pool: Pool) -> None:
     asked = {"operation": "gates", "accept": XML}
     body = BODY[:-1] + b', "rules": [{"metric": "roc", "min": 1}], "fail_status": 424}'

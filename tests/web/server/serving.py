@@ -104,6 +104,7 @@ class Served:
         bounds: Bounds = BOUNDS,
         *,
         spool: Callable[[], Any] = io.BytesIO,
+        being_written: Callable[[], int] = lambda: 0,
         owner_of: Callable[[Any], str] = lambda environ: environ.get("HTTP_X_OWNER", ""),
     ) -> None:
         self.loop = loop
@@ -114,6 +115,7 @@ class Served:
             bounds,
             owner_of=owner_of,
             spool=spool,
+            being_written=being_written,
             new_parser=new_parser,
             routes=frozenset({"/known"}),
             columnar_types=frozenset({"application/columns"}),

@@ -181,6 +181,13 @@ class TestMakingRoom:
         for client in (*sent, modest):
             assert client.read().status == 200
 
+    def test_answers_in_the_writing_take_room_as_well(self, serve: Serve) -> None:
+        written = [0]
+        served = serve(echo, bounds=replace(LARGE, held=Held(PLENTY, 1000)), being_written=lambda: written[0])
+        for written[0], has_room in ((1000, True), (1001, False), (0, True)):
+            served.sweep()
+            assert served.server.shared.has_room is has_room
+
     def test_the_server_opens_no_file_while_there_is_none(self, serve: Serve) -> None:
         application = HeldApplication()
         served = serve(application, bounds=replace(LARGE, held=Held(1000, PLENTY)))
