@@ -8,6 +8,7 @@ import atexit
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,9 @@ _OWNER = "ROCPR_RUNTIME_OWNER"
 _RUNTIME_VARIABLE = "ROCPR_RUNTIME_DIR"
 _COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus_client reads this when imported, and then counts in files, so that all workers count together."""
+
+_MAKING_SECONDS = 600.0
+"""The age from which a directory that is still being made has been left by its master."""
 
 _MOST_COUNTED = 64
 """The processes whose files of counts are made at the start; others make theirs when they begin."""
@@ -123,6 +127,10 @@ def _sweep(parent: Path) -> None:
     for directory in parent.glob(f"{DIRECTORY_PREFIX}*"):
         with suppress(OSError):  # another master may sweep, too
             if (directory / "owner.0").is_file() and os.access(directory, os.W_OK) and not _owner(directory).in_use():
+                shutil.rmtree(directory, ignore_errors=True)
+    for directory in parent.glob(f"{_UNHELD}*"):  # of masters that were killed while they made one
+        with suppress(OSError):
+            if time.time() - directory.stat().st_mtime > _MAKING_SECONDS and os.access(directory, os.W_OK):
                 shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -80,6 +80,15 @@ def test_another_master_may_sweep_the_same(tmp_path: Path, monkeypatch: pytest.M
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_what_a_master_was_making_when_it_was_killed_is_removed(tmp_path: Path) -> None:
+    left, being_made = tmp_path / "new-rocpr-a", tmp_path / "new-rocpr-b"
+    for directory in (left, being_made):
+        (directory / "metrics").mkdir(parents=True)
+    os.utime(left, (0, 0))
+    runtime._sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == [being_made]
+
+
 def test_leftovers_of_a_killed_master_are_removed_by_the_next(root: Path, tmp_path: Path) -> None:
     (tmp_path / "rocpr-of-somebody-else").mkdir()
     killed, left = start(root, tmp_path)

@@ -15,7 +15,7 @@ from flask import Flask, Response, request
 from service.settings import Settings
 from service.web.access.cross_origin import install_cross_origin
 from service.web.access.keys import Keys, bearer_token
-from service.web.access.owners import Owners, trusted_proxies
+from service.web.access.owners import KEY_FOUND, Owners, trusted_proxies
 from service.web.access.security_headers import install_security_headers
 from service.web.health import LIVE, READY
 from service.web.lanes.own_slots import slots_in
@@ -55,7 +55,7 @@ def install_access(app: Flask, settings: Settings, origins: tuple[str, ...], run
     install_security_headers(app)
     install_cross_origin(app, origins)
     keys = Keys(Path(settings.api_keys_file)) if settings.api_keys_file else None
-    app.extensions["owners"] = Owners(keys, proxies)
+    app.extensions["owners"] = Owners(keys, proxies, OPEN)
     if keys is not None:
         slots_of = _slots_of_keys(runtime_directory, settings.key_concurrency, settings.workers)
         app.before_request(_checker(keys, slots_of))
@@ -68,8 +68,11 @@ def _checker(keys: Keys, slots_of: "Callable[[str], Slots]") -> "Callable[[], Re
     def check() -> Response | None:
         if request.path in OPEN:
             return None
-        token = bearer_token(request.headers.get("Authorization", ""))
-        name = keys.name_of(token) if token else None
+        if KEY_FOUND in request.environ:
+            name = request.environ.pop(KEY_FOUND)  # a later pass, after a body that may have been slow, looks again
+        else:
+            token = bearer_token(request.headers.get("Authorization", ""))
+            name = keys.name_of(token) if token else None
         if name is None:
             return _unauthorized()
         note(key=name)

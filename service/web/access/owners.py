@@ -1,8 +1,9 @@
-"""The owner of a request, for fair queues and slots: an API key's name, else an address.
+"""The owner of a request, for fair queues and slots: an API key's name, else an address, apart for open paths.
 
 Knows the Authorization header, addresses, and which proxies may name a client's address; refuses no request.
 """
 
+from collections.abc import Collection
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 PROXIES_VARIABLE = "ROCPR_TRUSTED_PROXIES"
 
-NOBODY = "no key"
-"""The common owner of all requests without a valid key, on a server with keys, whatever their addresses."""
+KEY_FOUND = "rocpr.key_found"
+"""Where the environ has the name of the key that was found for the owner, or None; a check of the key takes it out."""
 
 SOCKET = "unix"
 """The owner of requests over a Unix socket, which has no address."""
@@ -46,19 +47,26 @@ def trusted_proxies(text: str) -> tuple[Network, ...]:
 
 
 class Owners:
-    """Finds the owners of requests, by the server's keys, if any, and its trusted proxies."""
+    """Finds the owners of requests, by the server's keys, if any, its trusted proxies, and the paths that need no key.
 
-    def __init__(self, keys: Keys | None, proxies: tuple[Network, ...]) -> None:
+    With keys, an open path has owners of its own: a crowd without keys must not turn away the health checks that come
+    from its address.
+    """
+
+    def __init__(self, keys: Keys | None, proxies: tuple[Network, ...], open_paths: Collection[str] = ()) -> None:
         self._keys = keys
         self._proxies = proxies
+        self._open_paths = open_paths
 
     def owner_of(self, environ: "WSGIEnvironment") -> str:
         """Name the owner of a request."""
-        if self._keys is not None:
-            token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
-            name = self._keys.name_of(token) if token else None
-            return NOBODY if name is None else f"key {name}"
-        return f"address {self._address_of(environ)}"
+        if self._keys is None:
+            return f"address {self._address_of(environ)}"
+        if environ.get("PATH_INFO") in self._open_paths:
+            return f"open {self._address_of(environ)}"
+        token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
+        name = environ[KEY_FOUND] = self._keys.name_of(token) if token else None
+        return f"no key {self._address_of(environ)}" if name is None else f"key {name}"
 
     def _address_of(self, environ: "WSGIEnvironment") -> str:
         """The address of the client: the last one that is not a trusted proxy's."""

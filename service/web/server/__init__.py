@@ -42,7 +42,7 @@ connection, and might destroy the answer before it is read.
     long bodies                1 MiB for all together in a round of the loop; of more than 64 clients, the same turns
     a silent client            10 s in a request, `keepalive` between requests
     an unread answer           30 s without progress
-    an answer                  ROCPR_MAX_ANSWER_BYTES; 64 MiB of names; 40 bytes for each row of ROCPR_BIG_WORK in memory
+    an answer                  ROCPR_MAX_ANSWER_BYTES; 64 MiB of names; in memory 40 bytes a row of ROCPR_BIG_WORK
     bodies, answers in files   ROCPR_SPOOL_BYTES, also while evaluators write; the slowest clients make way
     bodies, answers in memory  128 MiB a process, likewise
     connections                ROCPR_CONNECTIONS, or as many as there are descriptors; those without a request make way

@@ -84,7 +84,7 @@ class LoopLane(Lane):
 
     def _turn(self) -> None:
         self._has_turn = False
-        owner = next(iter(self.queue.owners()), None)
+        owner = self.queue.first_owner()
         if owner is None:  # whoever waited has left
             return
         work = self.queue.take(owner)

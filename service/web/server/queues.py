@@ -93,13 +93,20 @@ class FairQueue(Generic[T]):
         self._count -= 1
         return True
 
+    def first_owner(self) -> str | None:
+        """Return the owner whose turn it is; None if nobody waits."""
+        turns = self._turns()
+        return min(turns, key=turns.__getitem__, default=None)
+
     def owners(self) -> list[str]:
         """Return the waiting owners, in the order of their turns."""
-        waiting = [(owner, line) for owner, line in self._lines.items() if line.items]
-        if len(waiting) == 1:
-            return [waiting[0][0]]
-        turns = {owner: line.since + line.use.penalty(self._half_life) for owner, line in waiting}
+        turns = self._turns()
         return sorted(turns, key=turns.__getitem__)
+
+    def _turns(self) -> dict[str, float]:
+        return {
+            owner: line.since + line.use.penalty(self._half_life) for owner, line in self._lines.items() if line.items
+        }
 
     def take(self, owner: str) -> T:
         """Take an owner's next request."""

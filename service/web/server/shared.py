@@ -50,7 +50,7 @@ class Shared:
     """What the connections of one process share.
 
     has_room        whether the bytes held for clients are within the limit.
-    being_written   counts the bytes so far of answers that evaluators write into files, for which clients make way, too.
+    being_written   counts the bytes so far of answers that evaluators write into files; slow clients make way.
     taking          how many connections may take as many bytes as their clients can send.
     """
 

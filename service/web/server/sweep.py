@@ -129,7 +129,7 @@ def make_room(connections: Collection[Connection], most: Held) -> bool:
     in_memory, in_files = sum(size.in_memory for size in held.values()), sum(size.in_files for size in held.values())
     if in_memory > most.in_memory or in_files > most.in_files:
         rates = {one: rate for one in held if (rate := rate_of(one)) is not None}
-        share = (in_memory + in_files) / len(held)
+        share = (in_memory + in_files) / max(1, len(held))  # what evaluators write may be all there is
         for connection in sorted(rates, key=lambda one: (held[one].total < share or _is_young(one), rates[one])):
             size = held[connection]
             if (in_memory > most.in_memory and size.in_memory) or (in_files > most.in_files and size.in_files):

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 
 from service.settings import SettingsError
+from service.web.access.access import OPEN
 from service.web.access.keys import Keys
-from service.web.access.owners import NOBODY, Owners, trusted_proxies
+from service.web.access.owners import Owners, trusted_proxies
 
 KEY = "rocpr_the-key-of-ann"
 
 
 def owner(proxies: str = "", keys: Keys | None = None, **variables: str) -> str:
-    return Owners(keys, trusted_proxies(proxies)).owner_of(variables)
+    return Owners(keys, trusted_proxies(proxies), OPEN).owner_of(variables)
 
 
 def through(proxies: str, address: str, forwarded: str) -> str:
@@ -34,9 +35,17 @@ class TestKeys:
             assert owner(keys=keys, REMOTE_ADDR=address, HTTP_AUTHORIZATION=f"Bearer {KEY}") == "key ann"
 
     @pytest.mark.parametrize("header", ["", "Bearer", "Bearer wrong", f"Basic {KEY}", "Bearer \xff"])
-    def test_all_without_a_key_are_one(self, keys: Keys, header: str) -> None:
+    def test_without_a_key_an_address_is_the_owner(self, keys: Keys, header: str) -> None:
         for address in ("192.0.2.1", "192.0.2.2"):
-            assert owner(keys=keys, REMOTE_ADDR=address, HTTP_AUTHORIZATION=header) == NOBODY
+            assert owner(keys=keys, REMOTE_ADDR=address, HTTP_AUTHORIZATION=header) == f"no key {address}"
+
+    @pytest.mark.parametrize("path", sorted(OPEN))
+    def test_open_paths_have_owners_of_their_own(self, keys: Keys, path: str) -> None:
+        """A crowd without a key turns away no health check, even if both come through one proxy."""
+        for header in ("", f"Bearer {KEY}"):
+            asked = {"REMOTE_ADDR": "192.0.2.1", "HTTP_AUTHORIZATION": header}
+            assert owner(keys=keys, PATH_INFO=path, **asked) == "open 192.0.2.1"
+            assert owner(keys=keys, PATH_INFO="/v1/curves", **asked) != "open 192.0.2.1"
 
     def test_a_key_is_ignored_by_a_server_without_keys(self) -> None:
         assert owner(REMOTE_ADDR="192.0.2.1", HTTP_AUTHORIZATION=f"Bearer {KEY}") == "address 192.0.2.1"

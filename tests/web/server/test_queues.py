@@ -249,4 +249,5 @@ def test_nothing_is_lost_or_doubled(actions: list[tuple[str, int]]) -> None:
             assert queue.remove(waiting.pop(number % len(waiting)))
         assert len(queue) == len(waiting)
         assert set(queue.owners()) == {one.owner for one in waiting}
+        assert queue.first_owner() == next(iter(queue.owners()), None)
     assert {serve_next(queue, time) for _ in range(len(queue))} == set(waiting)
