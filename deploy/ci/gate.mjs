@@ -32,6 +32,9 @@ const MOST_TRIES = 30;
 
 class GateError extends Error {}
 
+/** Escapes what a terminal or a CI server would interpret in text of a server or a file. */
+const safe = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (mark) => `\\u{${mark.codePointAt(0).toString(16)}}`);
+
 /** Makes the address and the body of a request. */
 async function request(server, rulesPath, scoresPath, options) {
   if (rulesPath.endsWith(".toml")) throw new GateError(`${rulesPath}: the rules are JSON here; rocpr gate reads TOML`);
@@ -98,10 +101,10 @@ function verdict({ status, type, text }) {
     // It is not a verdict.
   }
   if (type === "application/json" && Array.isArray(answer?.checks) && answer.status in STATUSES) return answer;
-  const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer && `${pointer}: `}${detail}`);
+  const errors = (answer?.errors ?? []).map(({ pointer, detail }) => `\n  ${safe(`${pointer && `${pointer}: `}${detail}`)}`);
   // If there is only one error, the problem's detail already says it.
-  const detail = errors.length === 1 ? "" : ` ${answer?.detail}`;
-  const said = answer?.title ? `: ${answer.title}.${detail}${errors.join("")}` : " without a verdict";
+  const detail = errors.length === 1 ? "" : ` ${safe(`${answer?.detail}`)}`;
+  const said = answer?.title ? `: ${safe(`${answer.title}`)}.${detail}${errors.join("")}` : " without a verdict";
   const advice = ADVICE[status] ?? "";
   throw new GateError(`the server answers ${status}${said}${advice && `\n  ${advice}`}`);
 }
@@ -129,8 +132,8 @@ async function main([rulesPath, scoresPath, ...options], environment) {
   const asked = await request(server, rulesPath, scoresPath, options);
   const seconds = Number(environment.ROCPR_SECONDS || 120);
   const { status, checks, warnings } = verdict(await ask(asked, "application/json", key, seconds));
-  for (const check of checks) console.log(lines(check).join("\n"));
-  for (const { code, detail } of warnings) console.log(`warning    ${code}: ${detail}`);
+  for (const check of checks) console.log(lines(check).map(safe).join("\n"));
+  for (const { code, detail } of warnings) console.log(safe(`warning    ${code}: ${detail}`));
   console.log(`Gate ${status}.`);
   const report = async (type, name) => {
     const answer = await ask(asked, type, key, seconds);

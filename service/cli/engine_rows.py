@@ -43,6 +43,7 @@ from service.wire.formats.query_options import (
     Decoded,
     options_of,
 )
+from service.wire.formats.table_columns import listed_names
 from service.wire.limits import Limits
 from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
@@ -162,7 +163,7 @@ class EngineRows:
             again = "DuckDB reads files more than once; write the rows to a file, or leave --engine out."
             fail([f"Error: {self.name} is not a file. {again}"])
         numbers = [given.get("scores", "scores"), given.get("weights", "weights")]
-        texts = [given.get("labels", "labels"), *_listed(given.get(SLICES))]
+        texts = [given.get("labels", "labels"), *listed_names(given.get(SLICES, "[]"), [])]
         marks = {name: _CHARACTERS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
         files = Files([self.name], self.format_name, texts, numbers, marks["delimiter"], marks["decimal"])
         return partial(DuckDB, files, memory=self.engine.memory, spill=self.engine.spill, progress=bars.show)
@@ -178,7 +179,7 @@ class EngineRows:
         from service.engines.plan import found  # noqa: PLC0415  # goes with the engine
 
         names = {key: given.get(key, key) for key in SAMPLE_COLUMNS}
-        by = tuple(_listed(given.get(SLICES)))
+        by = tuple(listed_names(given.get(SLICES, "[]"), []))
         if "weights" not in given:
             header = [*engine.kinds()]
             if "weights" not in header:
@@ -242,7 +243,3 @@ def _is_stream(name: str) -> bool:
 def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:
     array = pa.array(cells)
     return ArrowColumn(pa.chunked_array([array]), str(array.type))
-
-
-def _listed(names: str | None) -> list[str]:
-    return [name.strip() for name in names.split(",")] if names else []

@@ -1,6 +1,7 @@
 """`rocpr key`: makes API keys for a server; service/web/access/keys.py defines the lines of the file."""
 
 import os
+import stat
 from pathlib import Path
 
 import click
@@ -51,14 +52,20 @@ def new(name: str, path: Path | None) -> None:
 
 
 def _append(path: Path, name: str, line: str) -> None:
-    """Append a line to the file in one write, so that a server that reads it concurrently sees all of it or nothing."""
+    """Append a line to the file in one write, so that a server that reads it concurrently sees all of it or nothing.
+
+    Users other than the owner and the group lose access to the file.
+    """
     try:
+        if path.is_symlink():
+            raise click.ClickException(f"{path} is a symbolic link; name the file that it points to.")
         old = path.read_bytes() if path.exists() else b""
         if name in names_in(old):
             raise click.BadParameter(f"{path} already has a key for {name}; remove its line first.", param_hint="NAME")
         start = "\n" if old and not old.endswith(b"\n") else ""
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
+            os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) & ~stat.S_IRWXO)
             file.write(f"{start}{line}\n".encode())
     except SettingsError as error:
         raise click.ClickException(f"{path}: {error}") from error

@@ -3,6 +3,7 @@
 Knows the width of a terminal; nothing of any command.
 """
 
+import re
 import shutil
 import textwrap
 from collections.abc import Callable, Collection, Iterable
@@ -22,6 +23,11 @@ FRACTION_DECIMALS = 6
 CHANCE = 0.5
 """The area under the ROC curve of useless scores."""
 
+_QUOTED = re.compile(r"""(?<!\w)('[^']*'|"[^"]*")(?!\w)""")
+_UNBROKEN = "\0"
+"""A value in quotes stays on its line: a line that began within it would show the data's words as ours, and a CI server
+may take such a line for a command. The mark stands for its blanks; escaped text has no NUL."""
+
 _NARROWEST_SCREEN = 40
 _NARROWEST = 30
 """The least width of a table's last column, however wide the others are."""
@@ -33,13 +39,24 @@ def width() -> int:
 
 
 def text_lines(text: str) -> Iterable[str]:
-    """Wrap a sentence, indented by two, and by four from the second line on."""
-    return textwrap.wrap(text, width(), initial_indent="  ", subsequent_indent="    ")
+    """Wrap a sentence, escaped for a terminal, indented by two, and by four from the second line on."""
+    whole = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", _UNBROKEN), terminal_safe(text))
+    lines = textwrap.wrap(whole, width(), initial_indent="  ", subsequent_indent="    ")
+    return [line.replace(_UNBROKEN, " ") for line in lines]
 
 
 def terminal_safe(text: str) -> str:
     """Escape what a terminal would interpret in text from the data, line breaks included."""
     return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
+
+
+def printable(value: Any) -> Any:  # noqa: ANN401  # anything that JSON can hold
+    """Escape all texts of a document likewise, such as one that another server sent."""
+    if isinstance(value, dict):
+        return {printable(name): printable(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [printable(member) for member in value]
+    return terminal_safe(value) if isinstance(value, str) else value
 
 
 def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
@@ -102,6 +119,17 @@ def direction_lines(rocs: Iterable[float | None]) -> Iterable[str]:
     """Suggest a reason, below the areas, if an area under a ROC curve is less than that of useless scores."""
     if any(roc is not None and roc < CHANCE for roc in rocs):
         yield f"  roc is below {CHANCE}: do the scores run the other way? See --lower-is-positive."
+
+
+def p_value_lines(checks: Iterable[dict[str, Any]]) -> Iterable[str]:
+    """Explain, below differences, a p-value and an interval that disagree about whether there is one."""
+    for check in checks:
+        interval, p = check["interval"], check["p_value"]
+        if check["rule"].get("max_drop") is None or interval is None or p is None:
+            continue
+        if (p < 1 - interval["level"]) == (interval["lower"] <= 0 <= interval["upper"]):
+            yield "  p and the interval come from two methods, which disagree here; the verdict follows the interval."
+            return
 
 
 def warning_lines(document: dict[str, Any]) -> Iterable[str]:

@@ -23,8 +23,8 @@ from service.cli.asking import ask, is_problem, limits, lines_of_file
 from service.cli.command_error import fail
 from service.cli.files import FORMATS, InputFile
 from service.cli.layout import terminal_safe
-from service.cli.plots import NEW_FILE, new_file
 from service.cli.sources import refuse_without_table
+from service.cli.written_files import WRITTEN_FILE, in_a_directory, write_file
 from service.curves.errors import CurvesError
 from service.curves.exact import FloatArray, are_integers
 from service.curves.given_groups import GROUP_COLUMN_NAMES, GroupColumns, joined_groups
@@ -39,14 +39,14 @@ from service.wire.requests.groups_schemas import GroupsSchema
 def _output_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
     try:
         _refuse_output(context, path)
-        return new_file(context, parameter, path)
+        return in_a_directory(context, parameter, path)
     except click.UsageError:
         context.close()  # closes the files
         raise
 
 
 def _refuse_output(context: click.Context, path: Path | None) -> None:
-    """Refuse one of the files to merge, or a file of another format, before an old file is removed."""
+    """Refuse one of the files to merge, or a file of another format."""
     if path is not None and path.suffix.lower() not in _WRITERS:
         raise click.UsageError(f"--output must end in {', '.join(_WRITERS)}; {path} does not.")
     if path is not None and any(_is_same(file, path) for file in context.params.get("files", ())):
@@ -68,7 +68,7 @@ def _is_same(file: BinaryIO, path: Path) -> bool:
 @click.option(
     "-o",
     "--output",
-    type=NEW_FILE,
+    type=WRITTEN_FILE,
     callback=_output_file,
     help="File to write, .csv, .arrow or .parquet.  [default: CSV to standard output]",
 )
@@ -96,7 +96,7 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     if output is None:
         click.echo(body.getvalue(), nl=False)
     else:
-        output.write_bytes(body.getvalue())
+        write_file(output, body.getvalue())
 
 
 def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:

@@ -5,7 +5,6 @@ Knows files and terminals; answer.py draws the pictures.
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,26 +12,12 @@ import click
 
 from service.charts.terminal import in_ascii
 from service.cli.command_error import fail
+from service.cli.written_files import WRITTEN_FILE, in_a_directory, write_file
 from service.extras import how_to_install, installed_extras
 from service.wire.answers import png
 from service.wire.media_types import PNG, SVG
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-def new_file(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Before anything is evaluated, refuse a file in a missing directory, and remove an old one.
-
-    An old file must not be taken for this run's, which may end before it writes anything.
-    """
-    if path is not None and not path.parent.is_dir():
-        raise click.BadParameter(f"{path.parent} is not a directory.")
-    try:
-        if path is not None and path.is_file():
-            path.unlink()
-    except OSError as error:
-        raise click.BadParameter(f"The old file cannot be removed: {error.strerror}.") from error
-    return path
 
 
 _MEDIA_TYPES = {".svg": SVG, ".png": PNG}
@@ -45,17 +30,14 @@ def _picture_file(context: click.Context, parameter: click.Parameter, path: Path
     if media_type == PNG and not png.is_drawn():
         install = "" if "png" in installed_extras() else f" To install the extra: {how_to_install('png')}"
         raise click.BadParameter(f"{png.NEEDS}{install}")
-    return new_file(context, parameter, path)
-
-
-NEW_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+    return in_a_directory(context, parameter, path)
 
 
 def plot_option(command: _Command) -> _Command:
     """Add --plot."""
     return click.option(
         "--plot",
-        type=NEW_FILE,
+        type=WRITTEN_FILE,
         callback=_picture_file,
         metavar="F.svg",
         is_eager=True,
@@ -77,10 +59,8 @@ def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:
         return
     content = picture(_MEDIA_TYPES[path.suffix.lower()])
     try:
-        path.write_bytes(content)
+        write_file(path, content)
     except OSError as error:
-        with suppress(OSError):  # what was written of it
-            path.unlink()
         fail([f"Error: {path}: The picture cannot be written: {error.strerror}."])
 
 

@@ -13,6 +13,7 @@ from service.curves.given_groups import GROUP_COLUMN_NAMES
 from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth
+from service.wire.formats.table_columns import listed_names
 
 
 @click.command(short_help="Print SQL that groups the rows of a table by score.")
@@ -67,7 +68,7 @@ def sql(
         from service.engines.sql import RowSource, exact_text, free_bins_text  # noqa: PLC0415  # needs it
     except ImportError:
         fail([f"Error: rocpr sql {needs_extra('sql')}"])
-    by = tuple(name.strip() for name in slices_.split(",")) if slices_ else ()
+    by = tuple(listed_names(slices_ or "[]", []))
     if by and bins is not None:
         raise click.UsageError("--bins cannot be combined with --slices: slices need groups of one score each.")
     for name in GROUP_COLUMN_NAMES.intersection(by):

@@ -19,8 +19,8 @@ def case_when(met: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None)
 
 
 def count_of(value: exp.Expr | None = None) -> exp.Count:
-    """COUNT of the values that are not null, or of all rows."""
-    return exp.Count(this=exp.Star() if value is None else value)
+    """COUNT of the values that are not null, or of all rows, in 64 bits."""
+    return exp.Count(this=exp.Star() if value is None else value, big_int=True)
 
 
 def double_literal(number: float) -> exp.Expr:

@@ -336,3 +336,22 @@ def test_bounds_are_not_promised_where_every_score_is_needed(words: list[str]) -
     assert done.exit_code == 2
     assert "--tolerance is for curves, tradeoffs and gate" in done.stderr
     assert "--tolerance" not in run(words[0], "--help").stdout
+
+
+@pytest.mark.parametrize("names", ["country", " country ", '["country"]', ' [ "country" ] '])
+def test_slices_are_named_as_without_an_engine(tmp_path: Path, names: str) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text("scores,labels,country\n0.9,1,DE\n0.8,0,DE\n0.3,0,FR\n0.7,1,FR\n")
+    here, there = (
+        run("slices", table, "--slices", names, "--json", *engine) for engine in ([], ["--engine", "duckdb"])
+    )
+    assert (here.exit_code, there.exit_code) == (0, 0), there.stderr
+    assert json.loads(there.stdout)["slices"] == json.loads(here.stdout)["slices"]
+
+
+def test_a_column_with_a_comma_in_its_name_defines_slices(tmp_path: Path) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text('scores,labels,"a,b"\n0.9,1,DE\n0.8,0,DE\n0.3,0,FR\n0.7,1,FR\n')
+    found = run("slices", table, "--slices", '["a,b"]', "--json", "--engine", "duckdb")
+    assert found.exit_code == 0, found.stderr
+    assert json.loads(found.stdout)["slices"]["a,b"] == ["DE", "FR"]

@@ -96,3 +96,25 @@ def test_the_help_says_where_each_part_goes() -> None:
     text = " ".join(CliRunner().invoke(commands, ["key", "new", "--help"]).stdout.split())
     assert "The key goes to standard output" in text
     assert "The line goes to standard error" in text
+
+
+def test_others_lose_access_to_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    for mode, expected in ((0o644, 0o640), (0o666, 0o660), (0o600, 0o600)):
+        file.touch()
+        file.chmod(mode)
+        assert key_new("ann", "--file", str(file)).exit_code == 0
+        assert file.stat().st_mode & 0o777 == expected
+        file.unlink()
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "keys"
+    link.symlink_to(target)
+    for text in (None, "# keys\n"):
+        if text is not None:
+            target.write_text(text)
+        found = key_new("ann", "--file", str(link))
+        assert (found.exit_code, found.stdout) == (1, "")
+        assert "is a symbolic link" in found.stderr
+        assert target.exists() is (text is not None)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -96,11 +97,58 @@ def test_a_gate_has_one_whatever_its_verdict(tmp_path: Path) -> None:
     assert "✗ Gate failed" in file.read_text(encoding="utf-8")
 
 
-def test_a_gate_without_a_verdict_leaves_no_old_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--plot", "--junit", "--markdown"])
+@pytest.mark.parametrize(
+    "words", [[], ["--no-such-option"], ["rules.toml"], ["none.toml", "none.csv"], ["a", "b", "c"]]
+)
+def test_a_command_that_is_refused_touches_no_file(tmp_path: Path, option: str, words: list[str]) -> None:
+    """Without its value, an option takes the next word for it, such as a model's file."""
+    file = tmp_path / ("model.svg" if option == "--plot" else "model.pkl")
+    file.write_text("a model")
+    for arguments in ([option, file, *words], [*words, option, file]):
+        assert rocpr("gate", *arguments).exit_code == 2
+        assert file.read_text() == "a model"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_old_picture_stays_until_there_is_a_new_one(tmp_path: Path) -> None:
     file = tmp_path / "a.svg"
     file.write_text("old")
     assert rocpr("gate", written(tmp_path, "rules = 1"), ALL, "--plot", file).exit_code == 2
-    assert not file.exists()
+    assert file.read_text() == "old"
+    assert rocpr("gate", written(tmp_path, FAILING), ALL, "--plot", file).exit_code == 1
+    assert "Gate failed" in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_picture_takes_the_place_of_a_link(tmp_path: Path, exists: bool) -> None:  # noqa: FBT001  # a case's
+    """Nothing is written where it points to, whether or not there is something."""
+    (tmp_path / "elsewhere").mkdir()
+    target = tmp_path / "elsewhere" / "a.svg"
+    if exists:
+        target.write_text("not ours")
+    link = tmp_path / "a.svg"
+    link.symlink_to(target)
+    assert rocpr("curves", SCORES, "--plot", link).exit_code == 0
+    assert link.is_file()
+    assert not link.is_symlink()
+    assert (target.read_text() == "not ours") if exists else not target.exists()
+
+
+def test_a_picture_has_the_usual_permissions(tmp_path: Path) -> None:
+    ours = tmp_path / "ours"
+    ours.touch()
+    assert rocpr("curves", SCORES, "--plot", tmp_path / "a.svg").exit_code == 0
+    assert (tmp_path / "a.svg").stat().st_mode == ours.stat().st_mode
+
+
+def test_a_picture_may_go_to_standard_output() -> None:
+    program = "from service.cli.main import main; main()"
+    with TemporaryDirectory() as folder:
+        (link := Path(folder) / "out.svg").symlink_to("/dev/stdout")
+        words = [sys.executable, "-c", program, "curves", str(SCORES), "--plot", str(link)]
+        run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.startswith("<svg")
 
 
 def test_a_wrong_file_leaves_no_picture(tmp_path: Path) -> None:
@@ -119,7 +167,27 @@ def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> Non
     assert message in " ".join(run.stderr.split())
 
 
-def test_a_full_disk_is_reported_and_no_half_picture_is_left(tmp_path: Path) -> None:
+def test_no_half_picture_is_left(tmp_path: Path) -> None:
+    picture = tmp_path / "a.svg"
+    picture.write_text("old")
+    words = [sys.executable, "-c", _SHORT_FILES, str(SCORES), str(picture)]
+    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 2
+    assert "a.svg: The picture cannot be written: File too large." in run.stderr
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+_SHORT_FILES = """
+import resource, signal, sys
+from service.cli.main import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+sys.argv = ["rocpr", "curves", sys.argv[1], "--plot", sys.argv[2]]
+main()
+"""
+
+
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
     picture = tmp_path / "a.svg"
@@ -128,7 +196,7 @@ def test_a_full_disk_is_reported_and_no_half_picture_is_left(tmp_path: Path) -> 
     assert run.returncode == 2
     assert "a.svg: The picture cannot be written: No space left on device." in run.stderr
     assert "Traceback" not in run.stderr
-    assert not picture.is_symlink()
+    assert picture.is_symlink()
 
 
 _FULL = """

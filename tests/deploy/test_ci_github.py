@@ -101,7 +101,8 @@ def test_the_action_runs_the_gate(
 def test_the_action_keeps_the_picture_of_any_verdict(action: dict[str, Any]) -> None:
     _, gate, kept = action["runs"]["steps"]
     assert kept["uses"].startswith("actions/upload-artifact@")
-    assert kept["if"] == "${{ !cancelled() && inputs.plot != '' && inputs.artifact != '' }}"
+    wanted = "inputs.plot != '' && inputs.artifact != ''"
+    assert kept["if"] == f"${{{{ !cancelled() && {wanted} && steps.gate.outputs.verdict != 'error' }}}}"
     assert kept["with"] == {
         "name": "${{ inputs.artifact }}",
         "path": f"{gate['working-directory']}/{gate['env']['INPUT_PLOT']}",
@@ -133,6 +134,19 @@ def test_the_action_takes_a_baseline_another_directory_and_any_name(
     assert not list(place.rglob("made"))
 
 
+def test_what_the_action_prints_is_no_command(action: dict[str, Any], place: Path, root: Path) -> None:
+    """A file's name stands on a line of its own."""
+    (place / ALL.name).rename(place / "::error::owned.csv")
+    ran = run_step(
+        scripts(action)[1], inputs_of(action, rules="passing.toml", scores="::error::owned.csv"), place, root
+    )
+    first, *printed, last = ran.printed.splitlines()
+    assert re.fullmatch(r"::stop-commands::[0-9a-f]{32}", first)
+    assert last == f"::{first.removeprefix('::stop-commands::')}::"
+    assert printed[0] == "::error::owned.csv"
+    assert (place / "OUTPUT").read_text() == "verdict=passed\n"
+
+
 def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root: Path) -> None:
     """An error of any kind is not a failed gate, even one after the verdict was printed."""
     (place / "typo.toml").write_text(PASSING.replace("metric", "mtric"))
@@ -146,13 +160,13 @@ def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root:
         ran = run_step(scripts(action)[1], inputs_of(action, **words), place, root)
         assert ran.status == 2
         assert (place / "OUTPUT").read_text() == "verdict=error\n"
-        assert not (place / "rocpr-gate.svg").exists()
+        assert (place / "rocpr-gate.svg").read_text() == "of an earlier run"  # and is not kept
     (place / "bin" / "rocpr").unlink()
     (place / "bin" / "rocpr").write_text("#!/bin/sh\nexit 1\n")
     (place / "bin" / "rocpr").chmod(0o755)
     (place / "OUTPUT").unlink()
     ran = run_step(scripts(action)[1], inputs_of(action, rules="r", scores="s"), place, root)
-    assert (ran.status, ran.printed, (place / "OUTPUT").read_text()) == (1, "", "verdict=error\n")
+    assert (ran.status, (place / "OUTPUT").read_text()) == (1, "verdict=error\n")
 
 
 def test_the_action_installs_its_own_revision(action: dict[str, Any], place: Path, root: Path) -> None:

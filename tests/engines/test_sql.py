@@ -125,6 +125,14 @@ def test_every_dialect_reads_its_text(dialect: str) -> None:
         assert set(labels) <= {"it's \\ %s"}
 
 
+def test_counts_of_sql_server_have_64_bits() -> None:
+    """Its COUNT fails above 2^31 rows."""
+    rows = RowSource("t", "p", "y", dialect="tsql")
+    for text in (sql.exact_text(rows, checked=True), sql.free_bins_text(rows, 10)):
+        assert "COUNT_BIG(" in text
+        assert "COUNT(" not in text
+
+
 @pytest.mark.parametrize(
     ("dialect", "name", "column"),
     [

@@ -7,25 +7,27 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import click
 import orjson
 
+from service.cli.command_error import CommandError
 from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.file_argument import refuse_two_of_standard_input
 from service.cli.files import SUFFIXES, suffix_of
-from service.cli.gate.first_rules import PROBE, rules_json, rules_text
+from service.cli.gate.first_rules import PROBE, PROBE_OF_DROPS, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
 from service.cli.gate.question import Question
 from service.cli.gate.rules_file import Rules
 from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
-from service.cli.layout import terminal_safe
+from service.cli.layout import printable, terminal_safe
 from service.cli.options import evaluation_options, given_texts
-from service.cli.plots import NEW_FILE, new_file, plot_option
+from service.cli.plots import plot_option
 from service.cli.sources import Source, refuse_without_table, source_of
-from service.wire.formats.query_options import CSV_PARAMETERS, SAMPLE_COLUMNS
+from service.cli.written_files import WRITTEN_FILE, in_a_directory
+from service.wire.formats.query_options import TOTALS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 """Exit status 1 means a failed gate and nothing else; 2 means no verdict."""
@@ -48,10 +50,10 @@ class GateCommand(click.Command):
 
 
 def _report_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse the name of rules or scores: without its value, the option takes the next one, and would remove it."""
+    """Refuse the name of rules or scores: without its value, the option takes the next one, and would replace it."""
     if path is not None and suffix_of(path.name) in {*SUFFIXES, "toml"}:
         raise click.BadParameter(f"{path.name} is named like rules or scores, which the report would replace.")
-    return new_file(context, parameter, path)
+    return in_a_directory(context, parameter, path)
 
 
 @click.command(cls=GateCommand)
@@ -61,15 +63,23 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
 @click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
-@click.option("--junit", type=NEW_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a JUnit report.")
+@click.option("--insecure", is_flag=True, help="Send the key even to an address without TLS.")
 @click.option(
-    "--markdown", type=NEW_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a report in Markdown."
+    "--junit", type=WRITTEN_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a JUnit report."
+)
+@click.option(
+    "--markdown",
+    type=WRITTEN_FILE,
+    callback=_report_file,
+    metavar="F",
+    is_eager=True,
+    help="Write a report in Markdown.",
 )
 @plot_option
 @click.option(
     "--init",
     is_flag=True,
-    help="Print a first RULES.toml that SCORES meet; give no other file. With --json: a RULES.json.",
+    help="Print a first RULES.toml that SCORES meet, alone or against OLD. With --json: a RULES.json.",
 )
 @click.pass_context
 def gate(
@@ -81,6 +91,7 @@ def gate(
     baseline: str | None,
     server: str | None,
     api_key_env: str | None,
+    insecure: bool,
     junit: Path | None,
     markdown: Path | None,
     plot: Path | None,
@@ -100,15 +111,17 @@ def gate(
 
     On GitHub, a report in Markdown is added to the job's summary.
     """
-    if init and (baseline or junit or markdown or plot):
-        raise click.UsageError("--init cannot be combined with --baseline, --junit, --markdown or --plot.")
+    if init and (junit or markdown or plot):
+        raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
     if server is not None and engine is not None:
         raise click.UsageError("--engine cannot be combined with --server.")
     if server is None and api_key_env is not None:
         raise click.UsageError("--api-key-env needs --server.")
+    if insecure and api_key_env is None:
+        raise click.UsageError("--insecure needs --api-key-env.")
     expected = 1 if init else 2
     if len(files) != expected:
-        what = "--init takes SCORES alone" if init else "The command takes RULES.toml and SCORES"
+        what = "--init takes SCORES, and perhaps --baseline OLD" if init else "The command takes RULES.toml and SCORES"
         advice = "" if init else " For first rules: rocpr gate --init SCORES >RULES.toml"
         raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.{advice}")
     if not init:
@@ -121,12 +134,12 @@ def gate(
     old = more[0] if more else None
     given = given_texts(options)
     refuse_without_table(given, [source, *more])
-    asked = None if server is None else ServerAddress.of(server, api_key_env)
+    asked = None if server is None else ServerAddress.of(server, api_key_env, insecure=insecure)
     if baseline == files[-1]:
         advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
-        _print(_first_rules(source, given, asked, as_json=as_json))
+        _print(_first_rules(source, old, given, asked, as_json=as_json))
         return
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
@@ -134,7 +147,7 @@ def gate(
         body = Question(rules, source, old, given).verdict(asked)
     document = orjson.loads(body)
     names = (source.name, None if old is None else old.name)
-    lines = verdict_lines(document, *names)
+    lines = verdict_lines(printable(document), *map(printable, names))
     _print(body if as_json else "".join(f"{line}\n" for line in lines))
     outputs.write(document, *names)
     context.exit(EXIT_STATUSES[document["status"]])
@@ -156,16 +169,28 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
     return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
 
 
-def _first_rules(scores: Source, given: dict[str, str], server: ServerAddress | None, *, as_json: bool) -> str:
+def _first_rules(
+    scores: Source, baseline: Source | None, given: dict[str, str], server: ServerAddress | None, *, as_json: bool
+) -> str:
     """Make the text of RULES.toml, or of RULES.json."""
-    document = orjson.loads(Question(Rules("the first rules", {}, PROBE), scores, None, given).verdict(server))
+
+    def document_of(probe: dict[str, Any]) -> Any:  # noqa: ANN401  # an answer
+        return orjson.loads(Question(Rules("the first rules", {}, probe), scores, baseline, given).verdict(server))
+
+    if baseline is None:
+        document = document_of(PROBE)
+    else:
+        try:
+            document = document_of(PROBE_OF_DROPS | {"paired": True})
+        except CommandError:  # the files have other rows, or cannot be used at all
+            document = document_of(PROBE_OF_DROPS)
     for warning in document["warnings"]:
         if warning["code"] != "loose_rule":
             click.echo(terminal_safe(f"Warning: {scores.name}: {warning['detail']}"), err=True)
     if as_json:
         return rules_json(document)
-    texts = {key: text for key, text in given.items() if key in (*SAMPLE_COLUMNS, "positive_label", *CSV_PARAMETERS)}
-    reading = {key: text if key in texts else orjson.loads(text) for key, text in given.items()}
+    values = {"lower_is_positive", *TOTALS}
+    reading = {key: orjson.loads(text) if key in values else text for key, text in given.items()}
     return rules_text(document, scores.name, reading)
 
 

@@ -27,8 +27,14 @@ PROBE: dict[str, Any] = {
 }
 """The request for the numbers; every model that has them passes."""
 
+PROBE_OF_DROPS: dict[str, Any] = PROBE | {
+    "rules": PROBE["rules"]
+    + [{"metric": metric, "max_drop": 1, "confidence": LEVEL} for metric in ("roc", "average_precision")]
+}
+"""The same with a baseline; no area drops by more than 1."""
+
 _STEPS = 1000
-"""Bounds are rounded down to thousandths: below today's numbers, and easy to read."""
+"""Bounds are rounded to thousandths, on the side where today's numbers meet them: that is easy to read."""
 
 _HEAD = """\
 # What a model has to meet, for rocpr gate. Made from {name}: every rule below holds for it.
@@ -48,6 +54,17 @@ _MEANINGS = {
     "tpr_at_fpr": "The true positive rate at the highest false positive rate you can afford.",
     "roc_hull": "The area under the convex hull of the ROC curve.",
 }
+
+_PAIRED = """
+# Both files have the same labels in the same order, so their rows are taken as the same examples. If they are not,
+# remove this line.
+paired = true
+"""
+
+_DROPS = """
+# Against the previous model, with --baseline OLD: the drops that these data still allow, with {percent} % confidence.
+# Lower them to what you accept.
+"""
 
 _DROP = """
 # Against the previous model, with --baseline OLD. If both have the same rows, put paired = true above the first rule.
@@ -72,32 +89,57 @@ def rules_text(document: dict[str, Any], name: str, reading: dict[str, Any]) -> 
     kept, left_out = _chosen(document)
     lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=percent(LEVEL))]
     lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
+    lines += [_PAIRED] if document["paired"] else []
     for check in kept:
         low = [] if _lowest(check) > 0 else ["# Every model meets a minimum of 0: raise it.\n"]
-        keys = [f"{key} = {_toml(value)}\n" for key, value in _rule(check).items()]
-        lines += [*_about(check), *low, "[[rules]]\n", *keys]
+        lines += [*_about(check), *low, *_rule_lines(check)]
     for check in left_out:
         lines += [*_about(check), "# No rule: its minimum would be 0, which every model meets.\n"]
-    return "".join([*lines, _DROP, _DEPLOYED])
+    drops = _drops(document)
+    lines += [_DROPS.format(percent=percent(LEVEL)) if drops else _DROP]
+    for check in drops:
+        lines += [_about_drop(check), *_rule_lines(check)]
+    return "".join([*lines, _DEPLOYED])
 
 
 def rules_json(document: dict[str, Any]) -> str:
     """Write the same rules as RULES.json, a list with a line for each."""
     kept, _ = _chosen(document)
-    return "[\n  " + ",\n  ".join(json.dumps(_rule(check)) for check in kept) + "\n]\n"
+    return "[\n  " + ",\n  ".join(json.dumps(_rule(check)) for check in [*kept, *_drops(document)]) + "\n]\n"
 
 
 def _chosen(document: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Choose the checks that become rules, at least one, and those that would be trivial."""
-    checks = [check for check in document["checks"] if check["value"] is not None]
+    checks = [check for check in document["checks"] if check["value"] is not None and "min" in check["rule"]]
     if len(checks) > 1:
         checks = [check for check in checks if check["rule"]["metric"] != "roc_hull"]  # only if there is no other rule
     kept = [check for check in checks if _lowest(check) > 0] or checks[:1]
     return kept, [check for check in checks if check not in kept]
 
 
+def _drops(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The checks against the baseline whose interval excludes some drops."""
+    checks = [check for check in document["checks"] if "max_drop" in check["rule"]]
+    return [check for check in checks if check["interval"] is not None and check["interval"]["lower"] > -1]
+
+
 def _rule(check: dict[str, Any]) -> dict[str, Any]:
+    """The rule that today's numbers meet."""
+    if "max_drop" in check["rule"]:
+        largest = Fraction(max(-check["interval"]["lower"], 0.0))
+        return check["rule"] | {"max_drop": math.ceil(largest * _STEPS) / _STEPS}  # type: ignore[no-any-return]  # JSON's
     return check["rule"] | {"min": _lowest(check)}  # type: ignore[no-any-return]  # it is JSON's
+
+
+def _rule_lines(check: dict[str, Any]) -> list[str]:
+    return ["[[rules]]\n", *(f"{key} = {_toml(value)}\n" for key, value in _rule(check).items())]
+
+
+def _about_drop(check: dict[str, Any]) -> str:
+    interval, metric = check["interval"], check["rule"]["metric"]
+    ends = f"{interval['lower']:+.6f} to {interval['upper']:+.6f}"
+    went = f"went from {check['baseline']:.6f} to {check['value']:.6f}"
+    return f"\n# Today {metric} {went}; {percent(LEVEL)} % interval of the difference {ends}.\n"
 
 
 def _about(check: dict[str, Any]) -> Iterator[str]:

@@ -15,6 +15,7 @@ import click
 from service.charts.picture import Picture
 from service.cli.command_error import fail
 from service.cli.plots import write_plot
+from service.cli.written_files import write_file
 from service.wire.answers.encoders import ENCODERS
 from service.wire.answers.gate_answers import gate_of
 from service.wire.answers.gate_reports import JUnitCase, junit_of, junit_report, markdown_report, xml_text
@@ -52,19 +53,23 @@ class Outputs:
 
     def _write(self, junit: Callable[[], bytes], markdown: Callable[[], str]) -> None:
         summary = os.environ.get(STEP_SUMMARY)
-        wanted: list[tuple[Path | None, str, Callable[[], bytes]]] = [
-            (self.junit, "wb", junit),
-            (self.markdown, "wb", lambda: markdown().encode()),
-            (Path(summary) if summary else None, "ab", lambda: markdown().encode() + b"\n"),
+        wanted: list[tuple[Path | None, Callable[[Path, bytes], None], Callable[[], bytes]]] = [
+            (self.junit, write_file, junit),
+            (self.markdown, write_file, lambda: markdown().encode()),
+            (Path(summary) if summary else None, _append, lambda: markdown().encode() + b"\n"),
         ]
-        for path, mode, content in wanted:
+        for path, write, content in wanted:
             if path is None:
                 continue
             try:
-                with path.open(mode) as file:
-                    file.write(content())
+                write(path, content())
             except OSError as error:
                 fail([f"Error: {path}: The report cannot be written: {error.strerror}."])
+
+
+def _append(path: Path, content: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(content)
 
 
 def _picture(document: dict[str, Any], media_type: str) -> bytes:

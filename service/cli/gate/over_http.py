@@ -24,6 +24,7 @@ from urllib3.util.retry import Retry
 from service.cli.command_error import fail
 from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import STATUSES
+from service.cli.layout import printable
 from service.wire.formats.codings import compress
 from service.wire.media_types import JSON, PARQUET
 from service.wire.problems import PROBLEM_JSON
@@ -182,7 +183,8 @@ def _reply(server: ServerAddress, response: requests.Response, content: bytes) -
         kind = f" as {media_type[:60]!r}" if media_type else ""
         answered = f"{response.status_code}{where}{kind}"
         fail([f"Error: {server.url} does not answer as rocpr does: {answered}.", f"  {_ADDRESS}."])
-    return GateReply(content, document, is_problem=media_type == PROBLEM_JSON)
+    is_problem = media_type == PROBLEM_JSON
+    return GateReply(content, printable(document) if is_problem else document, is_problem=is_problem)
 
 
 def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Self
 from urllib.parse import urlencode, urlsplit
 
@@ -24,8 +25,11 @@ class ServerAddress:
     key: str | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, url: str, variable: str | None) -> Self:
-        """Check an address, and read the key from an environment variable; an error ends the command."""
+    def of(cls, url: str, variable: str | None, *, insecure: bool = False) -> Self:
+        """Check an address, and read the key from an environment variable; an error ends the command.
+
+        Unless `insecure`, no key goes over a network without TLS.
+        """
         try:
             parts = urlsplit(url)
             usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -41,6 +45,13 @@ class ServerAddress:
         url = url.rstrip("/").removesuffix("/v1/gates")
         if variable is None:
             return cls(url)
+        if parts.scheme == "http" and not insecure and not _is_loopback(parts.hostname or ""):
+            fail(
+                [
+                    "Error: --server begins with http://, so anybody on the way could read the key.",
+                    "  Use https://, or --insecure if you trust that network.",
+                ]
+            )
         key = os.environ.get(variable, "").strip()
         if not key:
             # An invalid name may be the key itself, which does not belong in a log.
@@ -51,6 +62,13 @@ class ServerAddress:
             wrong = "characters that are not allowed in a key"
             fail([f"Error: The variable {variable}, which --api-key-env names, holds {wrong}."])
         return cls(url, variable, key)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def fits_a_query(parameters: Mapping[str, str]) -> bool:

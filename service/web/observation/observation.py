@@ -164,9 +164,9 @@ def _new_id() -> str:
 def _begin() -> None:
     environ = request.environ
     given = environ.get(_REQUEST_ID_VARIABLE, "")
-    token = bearer_token(environ.get("HTTP_AUTHORIZATION", ""))
-    # A key that was sent here by mistake must not reach the log.
-    is_usable = _ID.fullmatch(given) and KEY_PREFIX not in given.lower() and given != token
+    secret = (bearer_token(environ.get("HTTP_AUTHORIZATION", "")) or "").removeprefix(KEY_PREFIX)
+    # A key that was sent here by mistake, or the part of one that is secret, must not reach the log.
+    is_usable = _ID.fullmatch(given) and KEY_PREFIX not in given.lower() and not (secret and secret in given)
     request_id = given if is_usable else _new_id()
     _current.set(_Observed(request_id, environ.get(STARTED) or perf_counter()))
     current_request_id.set(request_id)

@@ -166,9 +166,10 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         (["rules.json", "new.csv"], "rules.json: the rules are TOML here; gate.sh and gate.mjs take RULES.json."),
         (["new.json", "rules.toml"], "RULES.toml comes first, then SCORES; new.json ends in .json."),
         (["rules", "rules.toml"], "RULES.toml comes first, then SCORES; rules.toml ends in .toml."),
-        (["--init"], "--init takes SCORES alone; 0 files given."),
+        (["--init"], "--init takes SCORES, and perhaps --baseline OLD; 0 files given."),
         (["--init", ALL, ALL], "2 files given."),
-        (["--init", ALL, "--baseline", ALL], "--init cannot be combined with"),
+        (["--init", ALL, "--junit", "x.xml"], "--init cannot be combined with"),
+        ([FILE, ALL, "--server", "http://localhost", "--insecure"], "--insecure needs --api-key-env."),
         ([FILE, ALL, "--rules", "x"], "No such option"),
         ([DATA / "README.md", ALL], 'A rule has three lines, such as [[rules]], metric = "roc", min = 0.8.\n'),
     ],
@@ -206,7 +207,19 @@ def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
 
 def test_the_options_of_reading_are_the_query_parameters() -> None:
     names = {parameter.name for parameter in commands.commands["gate"].params}
-    own = {"files", "format_name", "as_json", "baseline", "server", "api_key_env", "junit", "markdown", "plot", "init"}
+    own = {
+        "files",
+        "format_name",
+        "as_json",
+        "baseline",
+        "server",
+        "api_key_env",
+        "insecure",
+        "junit",
+        "markdown",
+        "plot",
+        "init",
+    }
     own |= {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
     in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
     assert names - own == set(OPERATIONS["gates"].parameters) - in_rules

@@ -11,7 +11,7 @@ import pytest
 from service.cli.gate.first_rules import PROBE, rules_text
 from service.cli.gate.rules_file import Rules
 from tests.cli.comparing import sample
-from tests.cli.gate.gating import ALL, DATA, answered, rocpr, written
+from tests.cli.gate.gating import ALL, DATA, TEN, answered, rocpr, written
 
 TABLES = ["breast_cancer.csv", "breast_cancer_ten.csv", "digits_eight.csv"]
 
@@ -50,7 +50,7 @@ def test_a_minimum_is_never_above_todays_value() -> None:
     """1000 times the double below 0.117 is 117 in doubles."""
     value = math.nextafter(0.117, 0)
     check = {"rule": {"metric": "roc_hull", "min": 0}, "value": value, "interval": None}
-    assert tomllib.loads(rules_text({"checks": [check]}, "scores.csv", {}))["rules"][0]["min"] == 0.116
+    assert tomllib.loads(rules_text({"checks": [check], "paired": False}, "scores.csv", {}))["rules"][0]["min"] == 0.116
 
 
 def test_what_is_commented_out_can_be_used(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_scores_in_the_other_direction_get_a_hint(tmp_path: Path) -> None:
     rows = {"scores": [1, 1, 0, 0], "labels": [1, 0, 0, 1]}
     assert doubt not in first_rules(tmp_path, written(tmp_path, rows, "chance.json")).read_text()
     check = {"rule": {"metric": "roc", "min": 0}, "value": 0.25, "interval": {"lower": 0.0, "upper": 1.0}}
-    text = rules_text({"checks": [check]}, "few.csv", {})
+    text = rules_text({"checks": [check], "paired": False}, "few.csv", {})
     assert f'{doubt}# Every model meets a minimum of 0: raise it.\n[[rules]]\nmetric = "roc"\nmin = 0.0\n' in text
 
 
@@ -149,3 +149,44 @@ def test_a_wrong_file() -> None:
     run = rocpr("--init", "-", "--format", "csv", given="scores,labels\n1,x\n")
     assert (run.exit_code, run.stdout) == (2, "")
     assert run.stderr.startswith("Error: standard input: ")
+
+
+@pytest.mark.parametrize("closed", ["left", "right"])
+def test_the_ends_of_groups_are_kept(tmp_path: Path, closed: str) -> None:
+    groups = "score_from,score_to,positives,negatives\n0.8,0.9,3,1\n0.5,0.8,2,2\n0.1,0.5,1,5\n"
+    table = written(tmp_path, groups, "groups.csv")
+    rules = first_rules(tmp_path, table, "--closed", closed)
+    assert tomllib.loads(rules.read_text())["closed"] == closed
+    assert rocpr(rules, table).exit_code == 0
+
+
+class TestAgainstABaseline:
+    def test_files_with_the_same_labels_are_paired(self, tmp_path: Path) -> None:
+        rules = first_rules(tmp_path, TEN, "--baseline", ALL)
+        document = tomllib.loads(rules.read_text())
+        assert document["paired"] is True
+        drops = [rule for rule in document["rules"] if "max_drop" in rule]
+        assert [rule["metric"] for rule in drops] == ["roc", "average_precision"]
+        run = rocpr(rules, TEN, "--baseline", ALL)
+        assert (run.exit_code, "Gate passed: 5 passed." in run.stdout) == (0, True)
+        for rule in drops:  # a thousandth less is not met
+            rule["max_drop"] -= 0.001
+            keys = "".join(f"{key} = {json.dumps(value)}\n" for key, value in rule.items())
+            lower = written(tmp_path, f"paired = true\n[[rules]]\n{keys}", "lower.toml")
+            assert rocpr(lower, TEN, "--baseline", ALL).exit_code == 1
+
+    def test_files_with_other_labels_are_not(self, tmp_path: Path) -> None:
+        lines = ALL.read_text().splitlines(keepends=True)
+        old = written(tmp_path, "".join([lines[0], *reversed(lines[1:])]), "old.csv")
+        rules = first_rules(tmp_path, TEN, "--baseline", old)
+        assert "paired" not in tomllib.loads(rules.read_text())
+        assert rocpr(rules, TEN, "--baseline", old).exit_code == 0
+
+    def test_as_json(self) -> None:
+        rules = json.loads(rocpr("--init", TEN, "--baseline", ALL, "--json").stdout)
+        assert [rule["metric"] for rule in rules if "max_drop" in rule] == ["roc", "average_precision"]
+
+    def test_a_baseline_that_cannot_be_used_is_named(self, tmp_path: Path) -> None:
+        run = rocpr("--init", ALL, "--baseline", written(tmp_path, "scores,labels\n1,x\n", "old.csv"))
+        assert (run.exit_code, run.stdout) == (2, "")
+        assert "old.csv: This cannot be used." in run.stderr

@@ -288,3 +288,29 @@ def test_only_those_who_ask_a_server_wait_for_its_client() -> None:
     code = "import sys, service.cli.commands; print(sorted({'requests', 'tqdm', 'urllib3'} & sys.modules.keys()))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("url", ["http://rocpr.example.org", "http://10.0.0.1:8000", "http://127.0.0.1.example.org/"])
+def test_a_key_is_not_sent_in_clear(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTLY", "secret")
+    with pytest.raises(ClickException, match="anybody on the way could read the key"):
+        ServerAddress.of(url, "NIGHTLY")
+    assert ServerAddress.of(url, "NIGHTLY", insecure=True).key == "secret"
+    assert ServerAddress.of(url, None).key is None
+    assert ServerAddress.of(url.replace("http:", "https:"), "NIGHTLY").key == "secret"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8000", "http://127.9.9.9", "http://localhost:1", "http://[::1]:8000"]
+)
+def test_a_key_does_not_leave_the_machine_unasked(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTLY", "secret")
+    assert ServerAddress.of(url, "NIGHTLY").key == "secret"
+
+
+def test_what_a_terminal_would_interpret_is_escaped_in_a_servers_problem() -> None:
+    hostile = "\x1b[2J\x07\r\n::error::owned\u202e"
+    document = {"type": "/problems/x", "title": hostile, "detail": hostile, "status": 422}
+    with scripted(Scripted(422, json.dumps(document).encode(), "application/problem+json")) as server:
+        reply = ask(server)
+    assert reply.document["title"] == reply.document["detail"] == r"\x1b[2J\x07\r\n::error::owned\u202e"

@@ -220,7 +220,14 @@ class TestRequestIds:
 
     @pytest.mark.parametrize(
         ("given", "authorization"),
-        [("rocpr_" + "k" * 43, ""), ("Bearer-rocpr_" + "k" * 43, ""), ("ROCPR_K", ""), ("own-key", "Bearer own-key")],
+        [
+            ("rocpr_" + "k" * 43, ""),
+            ("Bearer-rocpr_" + "k" * 43, ""),
+            ("ROCPR_K", ""),
+            ("own-key", "Bearer own-key"),
+            ("k" * 43, "Bearer rocpr_" + "k" * 43),  # the part that is secret
+            ("a-" + "k" * 43, "Bearer rocpr_" + "k" * 43),
+        ],
     )
     def test_that_may_be_keys_are_replaced(
         self, client: FlaskClient, lines: Lines, given: str, authorization: str

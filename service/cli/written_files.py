@@ -1,0 +1,42 @@
+"""The files that commands write: pictures, reports, merged groups. Each appears whole, or not at all.
+
+Knows files; nothing of what is in them.
+"""
+
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+
+def in_a_directory(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a file in a missing directory before anything is evaluated; the file itself is not touched."""
+    if path is not None and not path.parent.is_dir():
+        raise click.BadParameter(f"{path.parent} is not a directory.")
+    return path
+
+
+WRITTEN_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file beside its place and put it there once it is whole, in place of an old file or a symbolic link.
+
+    Until then an old file stays as it is, whatever ends the command. What is no file, such as /dev/stdout, is written
+    to. Raises OSError.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
+    beside = path.parent / f".rocpr-{secrets.token_hex(8)}"
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
