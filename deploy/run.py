@@ -32,10 +32,11 @@ def main() -> int:
     if _is_taken(port):
         print(f"rocpr: port {port} of 127.0.0.1 is in use; choose another one with PORT=", file=sys.stderr)
         return 1
-    command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
     # Lines of the log would bury what is printed below.
     quiet = {"ROCPR_LOG_LEVEL": os.environ.get("ROCPR_LOG_LEVEL") or "warning"}
-    server = subprocess.Popen(command, cwd=ROOT, env=os.environ | quiet)
+    server = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"], cwd=ROOT, env=os.environ | quiet
+    )
     stopping = False
 
     def stop(_number: int, _frame: FrameType | None) -> None:
