@@ -79,6 +79,25 @@ def test_trapezoids_differ_across_a_tie() -> None:
     assert (ours, theirs) == (0.5, 0.75)
     ours, theirs = trapezoids(np.array([3.0, 2, 2, 2, 1]), np.array([1, 1, 1, 0, 0], bool))
     assert ours != pytest.approx(theirs, rel=1e-3)
+    ours, theirs = trapezoids(np.array([0.9, 0.5, 0.5]), np.array([0, 1, 1], bool))  # of two positives below a negative
+    assert (ours, theirs) == (pytest.approx(5 / 12, rel=ROUNDING), pytest.approx(1 / 3, rel=ROUNDING))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_trapezoids_agree_just_where_the_guide_says(seed: int) -> None:
+    """If the classes do not share the highest score and, from the first negative on, no two positives tie."""
+    random, agreed = np.random.default_rng(seed), 0
+    for _ in range(200):
+        size = int(random.integers(3, 14))
+        scores, labels = random.integers(0, 8, size) / 8, random.integers(0, 2, size).astype(bool)
+        if labels.all() or not labels.any() or len({*labels[scores == scores.max()].tolist()}) > 1:
+            continue
+        below = scores[labels & (scores <= scores[~labels].max())]
+        if len(np.unique(below)) == below.size:
+            ours, theirs = trapezoids(scores, labels)
+            assert ours == pytest.approx(theirs, rel=ROUNDING)
+            agreed += 1
+    assert agreed > 50
 
 
 def test_brier_scores_agree() -> None:
