@@ -5,17 +5,17 @@ const $ = id => document.getElementById(id);
 const page = document.documentElement.dataset;
 const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
 const FIELDS = ["scores", "labels", "positive_label", "weights", "jump"];
-const TYPES = {parquet: "parquet", arrow: "arrow.file", feather: "arrow.file"};
+const TYPES = {__proto__: null, parquet: "parquet", arrow: "arrow.file", feather: "arrow.file"};
 const LEFT = 50, TOP = 36, SIDE = Math.min(360, innerWidth - 110);
-const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1"};
+const METRICS = {roc: "ROC area", pr: "PR area", average_precision: "average precision", recall: "recall", precision: "precision", fpr: "false positive rate", f_measure: "F1", called: "share called positive"};
 const AREAS = ["roc", "pr", "average_precision"];
 const POINTS = [["f_measure", 0.5, "highest F1"]];
 for (const at of [0.8, 0.9, 0.95]) POINTS.push(["precision_at_recall", at, `recall ≥ ${at}`], ["recall_at_precision", at, `precision ≥ ${at}`]);
 for (const at of [0.01, 0.05, 0.1]) POINTS.push(["tpr_at_fpr", at, `${METRICS.fpr} ≤ ${at}`]);
 
 const timers = {}, copied = {}, requests = new Set();
-let data, found, model, row, unclear, run = 0, judging = 0, answers = {};
-const shown = () => answers[model];
+let data, found, model, row, unclear, run = 0, judging = 0, answers;
+const shown = () => answers?.[model];
 
 function make(tag, properties, ...children) {
 	const made = Object.assign(document.createElement(tag), properties);
@@ -83,16 +83,32 @@ function columns() {
 	return chosen;
 }
 
+/** What may follow a refusal, as buttons: to read the first row as data, or to leave out rows. */
+function offers(text) {
+	const again = (label, work) => Object.assign(say("button", label), {onclick: work});
+	if (text.includes("header=absent")) return [again("The first row is data", () => take(data.body, data.name, {header: "absent"}))];
+	if (!text.includes("missing=drop") || !found) return [];
+	const used = [...models(), $("labels").value, $("weights").value].map(name => found.missing[found.name.indexOf(name)] ?? 0);
+	const [count, more] = used.filter(Boolean), rows = !count || more ? "rows" : `${many(count)} of ${many(data.rows)} rows`;
+	return [again(`Leave out ${rows} without a value`, () => {data.format.missing = "drop"; busy(evaluate);})];
+}
+
+/** A detail of a refusal in the page's words. */
+const asSaid = detail => detail.replace(/ \(curl .*?\)/, "").replace(/: send Content-.*/, ". This page takes .csv, .arrow and .parquet.")
+	.replace(/ If it is data, add .*/, "").replace(/ Leave out rows without one, or set missing=drop\./, "").replace(/\b([Tt])he body\b/g, "$1he file");
+
 function tell(error) {
 	for (const name of FIELDS) write(`${name}-problem`, "");
 	const rest = error && !error.errors.length ? [error.message] : [];
+	const details = [error?.message, ...(error?.errors ?? []).map(({detail}) => detail)].join(" ");
+	fill("offers", ...offers(details));
 	for (const {pointer, detail} of error?.errors || []) {
 		const [, place = "", at] = pointer.split("/"), column = place.replaceAll("~1", "/").replaceAll("~0", "~");
 		const field = models().includes(column) ? "scores" : column && FIELDS.find(name => name === column || $(name).value === column);
-		const text = `${field === "scores" && models().length > 1 ? `${column}: ` : ""}${at ? `Row ${+at + 1}: ` : ""}${detail}`;
+		const text = `${field === "scores" && models().length > 1 ? `${column}: ` : ""}${at ? `Row ${+at + data.firstRow}: ` : ""}${asSaid(detail)}`;
 		field && !$("columns").hidden ? write(`${field}-problem`, text) : rest.push(text);
 	}
-	write("problem", rest.join(" ").replace(/ \(curl .*?\)/, "").replace(/: send Content-.*/, ". This page takes .csv, .arrow and .parquet."));
+	write("problem", asSaid(rest.join(" ")));
 	if (error?.status === 401) $("locked").hidden = false;
 }
 
@@ -143,24 +159,43 @@ function sample() {
 	return text;
 }
 
+const FOR_EXCEL = /^"?sep=([,;\t|])"?[^\n]*\n/i;
+
+/** The options for a text's delimiter and decimal mark. A line for Excel gives the delimiter to the service, too. */
 function formatOf(text) {
-	const head = text.split("\n", 1)[0].replace(/"[^"]*"/g, ""), count = each => head.split(each).length;
-	const delimiter = {";": "semicolon", "\t": "tab", "|": "pipe"}[[...",;\t|"].sort((a, b) => count(b) - count(a))[0]];
+	const excel = FOR_EXCEL.exec(text), rows = text.slice(excel?.[0].length ?? 0);
+	const [head] = rows.split(/\r?\n/, 1), bare = head.replace(/"[^"]*"/g, ""), count = each => bare.split(each).length;
+	const [mark] = excel ? [excel[1]] : [...",;\t|"].sort((a, b) => count(b) - count(a));
+	const spaced = count(mark) === 1 && /\S +\S/.test(head);
+	const delimiter = spaced ? "space" : {";": "semicolon", "\t": "tab", "|": "pipe"}[mark];
 	if (!delimiter) return {};
-	return /(^|[;\t|\n])"?-?\d*,\d/.test(text) ? {delimiter, decimal: "comma"} : {delimiter};
+	return /(^|[;\t| \n])"?-?\d*,\d/.test(rows) ? {delimiter, decimal: "comma"} : {delimiter};
 }
 
-async function take(body, name) {
+async function isUtf8(body) {
+	try {
+		new TextDecoder("utf-8", {fatal: true}).decode(await body.arrayBuffer());
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+async function take(body, name, reading = {}) {
 	if (body.size > page.limit) return tell(new Refused(`${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.`));
 	if (!body.size) return tell(new Refused(`${name} is empty.`));
-	const kind = TYPES[name.split(".").pop().toLowerCase()], type = kind ? `application/vnd.apache.${kind}` : "text/csv";
-	data = {body, name, type, format: kind ? {} : formatOf(await body.slice(0, 65536).text())};
-	write("source", `${name}, ${size(body.size)}`);
+	const kind = TYPES[name.split(".").pop().toLowerCase()], text = kind ? "" : await body.slice(0, 65536).text();
+	const western = !kind && !await isUtf8(body); // as German and French editions of Excel write
+	const type = kind ? `application/vnd.apache.${kind}` : `text/csv${western ? "; charset=windows-1252" : ""}`;
+	const firstRow = kind ? 1 : (reading.header === "absent" ? 1 : 2) + FOR_EXCEL.test(text); // as a spreadsheet numbers it
+	if (data.body !== body) fill("rules"); // the bounds were for other data
+	data = {...(data.body === body && data), body, name, type, firstRow, format: kind ? {} : {...formatOf(text), ...reading}};
+	write("source", `${name}, ${size(body.size)}${western ? ", read as Windows-1252" : ""}`);
 	found = null;
 	await busy(async () => {
 		const {columns, rows} = await table("/v1/columns");
-		if (columns.name.some(each => /^-?\d*[.,]\d+$/.test(each))) throw new Refused("The first row must name the columns.");
 		found = columns;
+		data.rows = rows;
 		$("source").append(`, ${many(rows)} rows`);
 		choose(found);
 		await evaluate();
@@ -202,7 +237,7 @@ async function evaluate() {
 	const chosen = models();
 	if (!chosen.length) throw new Refused("Choose a column of scores.");
 	if (unclear && !$("positive_label").value) throw new Refused("", {errors: [{pointer: "/positive_label", detail: "Which label is positive?"}]});
-	answers = {};
+	answers = Object.create(null); // a column may be called constructor
 	if (!chosen.includes(model)) model = chosen.at(-1);
 	fill("models", ...(chosen.length > 1 ? chosen : []).map(each => tick("radio", each, each === model)));
 	await all();
@@ -238,11 +273,12 @@ function move(place, exact) {
 	const {threshold, tp, fp} = (row = exact ?? {threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at]});
 	$("slider").value = place;
 	$("slider").ariaValueText = threshold;
-	write("threshold", threshold);
+	$("threshold").value = threshold;
 	write("jump-problem", "");
+	write("jump-note", "");
 	if (!exact) $("jump").value = "";
 	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
-	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: 2 * tp / (positives + tp + fp)};
+	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: 2 * tp / (positives + tp + fp), called: (tp + fp) / (positives + negatives)};
 	mark("roc", values.fpr, values.recall);
 	mark("pr", values.recall, values.precision);
 	rates(values, {});
@@ -267,12 +303,34 @@ function soon(what, work) {
 function intervals(values) {
 	if ($("weights").value) return;
 	soon("intervals", async () => {
-		const {positives, negatives} = shown(), {threshold, tp, fp} = row, here = row, asked = Object.keys(values);
+		const {positives, negatives} = shown(), {threshold, tp, fp} = row, here = row, asked = Object.keys(values).filter(name => name !== "called");
 		const rule = metric => ({metric, at_threshold: threshold, max: 1, ...(metric === "f_measure" && {at: 0.5})});
-		const counts = {threshold: [threshold], tp: [tp], fp: [fp], positives, negatives};
-		const {checks} = await ask("/v1/gates", {}, JSON.stringify({counts, intervals: {}, rules: asked.map(rule)}), "application/json");
-		if (row === here) rates(values, Object.fromEntries(checks.map((check, at) => [asked[at], check.interval])));
+		const judged = (counts, metrics) => ask("/v1/gates", {}, JSON.stringify({counts, intervals: {}, rules: metrics.map(rule)}), "application/json");
+		const {checks} = await judged({threshold: [threshold], tp: [tp], fp: [fp], positives, negatives}, asked);
+		// The share of all rows is a proportion as recall is, which is one of the positives; the negatives do not count.
+		const shares = await judged({threshold: [threshold], tp: [tp + fp], fp: [0], positives: positives + negatives, negatives: 2}, ["recall"]);
+		const known = Object.fromEntries(checks.map((check, at) => [asked[at], check.interval]));
+		if (row === here) rates(values, {...known, called: shares.checks[0].interval});
 	});
+}
+
+/** Move to a threshold that was typed: its counts are asked for, since not every row is drawn. */
+async function type() {
+	const typed = $("threshold").value, answer = shown();
+	if (typed === "") return move($("slider").value);
+	const {points} = await table("/v1/curves", {scores: model, include: "points", thresholds: typed});
+	if (answer !== shown() || typed !== $("threshold").value) return;
+	const at = points.threshold.findIndex(each => each != null && +each === +typed);
+	move(nearest(each => Math.abs(answer.points.threshold[each] - typed)), {threshold: +typed, tp: points.tp[at], fp: points.fp[at]});
+	rejudge();
+}
+
+/** Move by a row of the slider, which is sorted from the threshold that calls fewest rows positive. */
+function step(by) {
+	const higher = $("lower_is_positive").checked ? -by : by, place = +$("slider").value - higher;
+	if (place < 0 || place >= shown().rows.length) return;
+	move(place);
+	rejudge();
 }
 
 async function jump() {
@@ -282,6 +340,7 @@ async function jump() {
 	if (answer !== shown() || !at) return;
 	if (threshold[at] == null) return write("jump-problem", "No threshold meets this.");
 	move(nearest(each => Math.abs(answer.points.threshold[each] - threshold[at])), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
+	if (POINTS[at][0] === "tpr_at_fpr") write("jump-note", `That is a share of the negatives. Of all rows, ${digits(100 * (tp[at] + fp[at]) / (answer.positives + answer.negatives))} % are called positive.`);
 	rejudge();
 }
 
@@ -299,21 +358,36 @@ async function better() {
 	const baseline = $("baseline").value, lines = [];
 	for (const other of models().filter(each => each !== baseline)) {
 		const {checks} = await table("/v1/gates", {scores: other, baseline_scores: baseline, paired: "true", intervals: "{}", rules: AREAS.map(metric => ({metric, max_drop: 0}))});
-		const head = make("tr", {}, make("td"), ...cells("th", [baseline, other, "difference, 95 % interval"]));
-		const body = checks.map(({rule, baseline, value, difference, interval}) => line(METRICS[rule.metric], digits(baseline), digits(value), `${digits(difference)} (${ends(interval)})`));
+		const head = make("tr", {}, make("td"), ...[baseline, other].map(name => say("th", brief(name), {title: name})), say("th", "difference, 95 % interval"));
+		const body = checks.map(({rule, baseline, value, difference, interval}) => {
+			const made = line(METRICS[rule.metric], digits(baseline), digits(value), `${digits(difference)} `);
+			made.lastChild.append(say("span", `(${ends(interval)})`));
+			return made;
+		});
 		lines.push(say("h3", sentence(other, baseline, checks)), make("div", {className: "scrolls", tabIndex: 0}, make("table", {}, head, ...body)));
 	}
 	fill("better", ...lines);
 }
 
+/** A model's name, cut to what differs from the others' if it is long. */
+function brief(name) {
+	const names = models(), words = names.map(each => each.split(/(?<=[_\W])/)), mine = words[names.indexOf(name)];
+	if (names.length < 2 || Math.max(...names.map(each => each.length)) <= 16) return name;
+	const shortest = Math.min(...words.map(each => each.length)), same = at => words.every(each => each.at(at) === mine.at(at));
+	let start = 0, end = 0;
+	while (start < shortest - 1 && same(start)) start++;
+	while (end < shortest - 1 - start && same(-1 - end)) end++;
+	return `${start ? "…" : ""}${mine.slice(start, mine.length - end).join("")}${end ? "…" : ""}`;
+}
+
 function sentence(other, baseline, checks) {
 	const names = holds => new Intl.ListFormat("en").format(checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]));
-	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].flatMap((by, at) => by ? `${at ? "worse" : "better"} than ${baseline} by ${by}` : []);
-	return said.length ? `${other} is ${said.join(", ")}.` : `The data do not show which is better, ${other} or ${baseline}.`;
+	const said = [names(({lower}) => lower > 0), names(({upper}) => upper < 0)].flatMap((by, at) => by ? `${at ? "worse" : "better"} than ${brief(baseline)} by ${by}` : []);
+	return said.length ? `${brief(other)} is ${said.join(", ")}.` : `The data do not show which is better, ${brief(other)} or ${brief(baseline)}.`;
 }
 
 function addRule(metric, bound, sure) {
-	const names = Object.keys(METRICS).slice(0, -1), isArea = name => AREAS.includes(name);
+	const names = [...AREAS, "recall", "precision", "fpr"], isArea = name => AREAS.includes(name);
 	const what = make("select", {ariaLabel: "Metric"}, ...names.map(name => option(name, METRICS[name] + (isArea(name) ? "" : " at the threshold"))));
 	const kind = make("select", {ariaLabel: "Kind of bound"});
 	const bounds = make("input", {type: "number", min: -1, max: 1, step: "any", value: bound, ariaLabel: "Bound"});
@@ -321,7 +395,9 @@ function addRule(metric, bound, sure) {
 	const remove = say("button", "Remove");
 	const made = make("div", {className: "rule"}, what, kind, bounds, make("label", {}, confidence, " with 95 % confidence"), remove);
 	what.value = metric;
-	(what.onchange = () => kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), option("max_drop", "drop at most")]), option("max", "at most")))();
+	const kinds = () => kind.replaceChildren(...(what.value === "fpr" ? [] : [option("min", "at least"), option("max_drop", "drop at most")]), option("max", "at most"));
+	what.onchange = () => {kinds(); bounds.value = "";}; // a bound is for one metric
+	kinds();
 	remove.onclick = () => {made.remove(); $("add").focus(); rejudge();};
 	made.rule = () => bounds.value && {
 		metric: what.value, ...(!isArea(what.value) && {at_threshold: row.threshold}), [kind.value]: +bounds.value, ...(confidence.checked && {confidence: 0.95}),
@@ -333,14 +409,15 @@ const rules = () => [...$("rules").children].map(made => made.rule()).filter(Boo
 const paired = () => models().length > 1 && $("baseline").value !== model && {baseline_scores: $("baseline").value, paired: "true"};
 
 async function judge() {
-	if (!$("rules").children.length) {addRule("roc", 0.8, true); addRule("recall", 0.7, true);}
+	if (data.isSample && !data.hasRules) {addRule("roc", 0.8, true); addRule("recall", 0.7, true);}
+	data.hasRules = true;
 	const asked = rules(), of = model, mine = ++judging;
 	document.querySelectorAll("[value=max_drop]").forEach(each => {each.disabled = models().length < 2;});
 	copies();
 	let verdict, answer = {checks: []};
 	try {
 		if (asked.length) answer = await drawn("/v1/gates", "gate", {scores: of, ...paired(), rules: asked});
-		verdict = {passed: `✓ ${of} passes.`, failed: `✗ ${of} fails.`, undecided: `? ${of} cannot be judged.`}[answer.status];
+		verdict = {passed: `✓ ${of} passes.`, failed: `✗ ${of} fails.`, undecided: `? ${of} cannot be judged.`}[answer.status] ?? "Add a bound to judge by.";
 	} catch (error) {
 		verdict = expected(error).message;
 	}
@@ -355,9 +432,10 @@ async function judge() {
 const rejudge = () => soon("judge", judge);
 
 const quoted = text => /^[\w.,:/=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+const asFile = name => quoted(name.startsWith("-") ? `./${name}` : name);
 
 function copies() {
-	const chosen = {...columns(), scores: model}, file = quoted(/\.\w+$/.test(data.name) ? data.name : "data.csv");
+	const chosen = {...columns(), scores: model}, file = asFile(/\.\w+$/.test(data.name) ? data.name : "data.csv");
 	const key = $("key").value && ' -H "Authorization: Bearer $KEY"';
 	const flags = values => Object.entries(values).map(([name, value]) => ` --${name.replaceAll("_", "-")}${name === "lower_is_positive" ? "" : ` ${quoted(value)}`}`).join("");
 	const typed = found.values[$("labels").selectedIndex].find(value => String(value) === chosen.positive_label);
@@ -365,8 +443,8 @@ function copies() {
 	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
 	const texts = {
 		curl: `curl -H 'Content-Type: ${data.type}'${key} --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
-		"Command line": `rocpr curves ${file}${flags({...chosen, ...data.format})} --intervals '{}'\nrocpr gate rules.toml ${file}${flags(data.format)}`,
-		"rules.toml, for CI": [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
+		"Command line": `rocpr curves ${file}${flags({...chosen, ...data.format})} --intervals '{}'${rules().length ? `\nrocpr gate rules.toml ${file}${flags(data.format)}` : ""}`,
+		"rules.toml, for CI": !rules().length ? "Add a bound above to get rules." : [toml({...chosen, ...paired()}), ...rules().map(rule => `[[rules]]\n${toml(rule)}`)].join("\n\n"),
 	};
 	for (const name in texts) {
 		const {content, button} = copied[name] ??= copyable(name);
@@ -391,13 +469,14 @@ $("save").onclick = () => {
 	for (const plane in charts) make("a", {download: `${model}-${plane}.svg`, href: `data:image/svg+xml,${encodeURIComponent(charts[plane])}`}).click();
 };
 
+$("jump").after(make("p", {id: "jump-note", className: "soft", role: "status"}));
 for (const name of FIELDS) {
 	$(name).after(make("p", {id: `${name}-problem`, className: "problem", role: "alert"}));
 	$(name).setAttribute("aria-describedby", `${name}-problem`);
 }
 
 const again = () => take(data.body, data.name);
-data = {body: new Blob([sample()]), name: "Sample"};
+data = {body: new Blob([sample()]), name: "Sample", isSample: true};
 const chosen = ([file]) => file && take(file, file.name);
 write("limit", size(page.limit));
 $("locked").hidden = page.keys !== "true";
@@ -418,6 +497,9 @@ $("models").onchange = ({target}) => {model = target.value; busy(all);};
 $("baseline").onchange = () => busy(all);
 $("slider").oninput = () => shown() && move($("slider").value);
 $("slider").onchange = rejudge;
+$("threshold").onchange = () => shown() && aside(type);
+$("lower").onclick = () => shown() && step(-1);
+$("higher").onclick = () => shown() && step(1);
 $("jump").onchange = () => shown() && aside(jump);
 $("rules").onchange = rejudge;
 $("add").onclick = () => {addRule("precision", 0.5); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};
