@@ -24,8 +24,13 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.environment import leave_pandas_out
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
-from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
+from service.wire.formats.query_options import (
+    COUNTS_COLUMNS,
+    GROUP_ENDS,
+    GROUP_MASSES,
+    SAMPLE_COLUMNS,
+    Decoded,
+)
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 

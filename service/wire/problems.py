@@ -22,6 +22,8 @@ _LATER = frozenset({429, 503})
 """Statuses of temporary failures."""
 
 _LONGEST_NAME = 100
+_ALIKE, _ALMOST_THE_SAME = 0.8, 0.9
+"""How similar a name must be to be suggested, with as many words and with more or fewer, as difflib measures it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +94,18 @@ def _place(pointer: str) -> str:
     return "".join(f"[{token}]" if token.isdecimal() else f".{token}" for token in tokens).removeprefix(".")
 
 
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name of which an unknown one seems to be a misspelling; one with another word is another name."""
+    name = name[:_LONGEST_NAME].lower()
+    near = next(iter(get_close_matches(name, known, 1, _ALIKE)), None)
+    same_words = near is not None and near.count("_") == name.count("_")
+    return near if same_words else next(iter(get_close_matches(name, known, 1, _ALMOST_THE_SAME)), None)
+
+
 def meant(name: str, known: Sequence[str]) -> str:
     """Suggest the known name that an unknown one may mean, or list all known names."""
-    near = get_close_matches(name[:_LONGEST_NAME], known, 1)
-    return f"did you mean {near[0]}?" if near else f"the known names are {', '.join(known)}."
+    near = nearest(name, known)
+    return f"did you mean {near}?" if near else f"the known names are {', '.join(known)}."
 
 
 def pointer_token(name: str) -> str:

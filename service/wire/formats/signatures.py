@@ -68,6 +68,7 @@ _LOOKED_AT = 4096
 """Bytes of text that are examined."""
 
 _BEGINNING_OF_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
+_ENDS_LIKE_JSON = re.compile(rb"[\]}]\s*\Z")
 _BEGINNING_OF_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 _FORM_FIELDS = re.compile(rb"[\w.%+\-\[\]]++=[^&=\s]*+(?:&[\w.%+\-\[\]]*+(?:=[^&=\s]*+)?)*+\s*+\Z")
 _TWO_NAMES = re.compile(rb'\s*+(?:"[^"\r\n]++"|[^",;\t|{\[<\x00-\x1f]++)[,;\t|][^\x00-\x08]')
@@ -107,12 +108,19 @@ def media_type_of(body: Body, said: str, content_encoding: str) -> str:
     raise Problem("unsupported_media_type", detail)
 
 
-def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem | None:
-    """Make the problem of a body that is not what its headers say; None if it is, or is unknown."""
-    found = None if content_type in GENERAL else signature_of(body)
-    if found is None or found.media_type == content_type:
-        return None
-    return Problem("malformed_body", f"This looks like {found.name}: {_advice(found, content_encoding)}.")
+def with_hint(problem: Problem, body: Body, content_type: str, content_encoding: str) -> Problem:
+    """Add to a problem of the body what the body looks like, if that is not what its headers say."""
+    found = None if content_type in GENERAL or not _is_of_body(problem) else signature_of(body)
+    if found is None or found.media_type == content_type or (found is _JSON and not _ENDS_LIKE_JSON.search(body[-64:])):
+        return problem
+    hint = f"This looks like {found.name}: {_advice(found, content_encoding)}."
+    return Problem(problem.type.code, f"{problem.detail} {hint}", problem.errors)
+
+
+def _is_of_body(problem: Problem) -> bool:
+    """Whether a problem may come from reading the body as what it is not."""
+    about = {error.code for error in problem.errors}
+    return problem.type.code == "malformed_body" or bool(about & {"missing", "no_rows", "too_many_columns"})
 
 
 def _signatures_of_text(head: bytes) -> list[Signature]:

@@ -15,7 +15,7 @@ from service.curves.errors import counted_rows
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
-from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid
+from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import classes_work
 
@@ -104,6 +104,7 @@ class ClassesRequestSchema(DrawnSchema):
     """A request for classes."""
 
     charts = charts_field("classes")
+    missing = missing_field()
     scores = _ByClass(NumberColumn(), '{"cat": [0.9, 0.2], "dog": [0.1, 0.8]}')
     labels = _ClassLabels()
     weights = NumberColumn(minimum=0)

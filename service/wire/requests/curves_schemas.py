@@ -16,7 +16,7 @@ from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid
+from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid, missing_field
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
@@ -92,6 +92,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
     charts = charts_field("curves")
+    missing = missing_field()
     soft_labels = NumberColumn(minimum=0, maximum=1)
     include = ChoiceSet(INCLUDES)
     keep = Choice(KEEPS)

@@ -242,6 +242,11 @@ class Choice(fields.Field[str]):
         return value
 
 
+def missing_field() -> Choice:
+    """What happens to rows with an empty cell; they are left out before a schema sees the columns."""
+    return Choice(("refuse", "drop"))
+
+
 class ChoiceSet(fields.Field[frozenset[str]]):
     """A list of some names, in any order; repetitions are ignored."""
 

@@ -14,7 +14,7 @@ from service.curves.density import BetaDensity
 from service.curves.indices import INDICES
 from service.curves.tradeoff import TradeoffOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid
+from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid, missing_field
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import tradeoffs_work
@@ -60,6 +60,7 @@ class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
 
     charts = charts_field("tradeoffs")
+    missing = missing_field()
     indices = ChoiceSet(tuple(INDICES))
     min_precision = Number(minimum=0, maximum=1)
     min_recall = Number(minimum=0, maximum=1)
