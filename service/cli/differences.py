@@ -15,13 +15,13 @@ from service.cli.command_error import fail
 from service.cli.layout import p_value_lines, table_lines
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.request import Request
-from service.wire.formats.query_options import Decoded
+from service.wire.formats.query_options import MISSING, Decoded
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
 _LEVEL = 0.95
 _RULES = [{"metric": area, "max_drop": 0, "confidence": _LEVEL} for area in AREAS_WITH_INTERVALS]
-_OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded"}
+_OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded", "rows_left_out"}
 """Warnings that the comparison itself has."""
 
 Evaluations = Sequence[Mapping[str, Any]]
@@ -77,9 +77,10 @@ def differences(evaluations: Evaluations, most: Limits, *, paired: bool) -> Diff
     """Compare each evaluation with the first; a problem is printed and ends the command."""
     first, *others = ({key: value for key, value in each.items() if key != "name"} for each in evaluations)
     names = [each["name"] for each in evaluations]
+    baseline = {key: value for key, value in first.items() if key != MISSING}  # it is an option of the request
     checks, warnings = {}, []
     for name, other in zip(names[1:], others, strict=True):
-        document = other | {"baseline": first, "paired": paired, "rules": _RULES}
+        document = other | {"baseline": baseline, "paired": paired, "rules": _RULES}
         result = answer_decoded(Request("gates", "/v1/gates", JSON, JSON, (), b""), Decoded(document), most)
         answer = orjson.loads(result.body)
         if is_problem(result):

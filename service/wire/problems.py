@@ -22,7 +22,7 @@ _LATER = frozenset({429, 503})
 """Statuses of temporary failures."""
 
 _LONGEST_NAME = 100
-_ALIKE, _ALMOST_THE_SAME = 0.8, 0.9
+_SIMILAR, _ALMOST_THE_SAME = 0.8, 0.9
 """How similar a name must be to be suggested, with as many words and with more or fewer, as difflib measures it."""
 
 
@@ -97,7 +97,7 @@ def _place(pointer: str) -> str:
 def nearest(name: str, known: Sequence[str]) -> str | None:
     """The known name of which an unknown one seems to be a misspelling; one with another word is another name."""
     name = name[:_LONGEST_NAME].lower()
-    near = next(iter(get_close_matches(name, known, 1, _ALIKE)), None)
+    near = next(iter(get_close_matches(name, known, 1, _SIMILAR)), None)
     same_words = near is not None and near.count("_") == name.count("_")
     return near if same_words else next(iter(get_close_matches(name, known, 1, _ALMOST_THE_SAME)), None)
 

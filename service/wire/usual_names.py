@@ -56,7 +56,7 @@ _USUAL = {
     "fn": ("fns", "false_negatives", "false_negative", "n_fn", "fn_count", "false_neg", "falneg"),
     "tn": ("tns", "true_negatives", "true_negative", "n_tn", "tn_count", "true_neg", "neg"),
     "threshold": ("thresholds", "cutoff", "cutoffs", "cut_off", "cutpoint", "cut_point", "thr", "prob", "probability"),
-    "score": ("scores", "bin", "bucket", "prob", "probability", "prediction", "p"),
+    "score": ("bin", "bucket", "prob", "probability", "prediction", "p"),
     "score_from": ("from", "lower", "bin_from", "bin_start", "bin_lower", "score_min", "left"),
     "score_to": ("to", "upper", "bin_to", "bin_end", "bin_upper", "score_max", "right"),
     "positive_label": ("pos_label", "positive_class", "pos_class"),

@@ -24,6 +24,7 @@ from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
 from service.cli.options import evaluation_options, given_texts
+from service.cli.own_options import baseline_options, texts_of_baseline
 from service.cli.plots import plot_option
 from service.cli.sources import Source, refuse_without_table, source_of
 from service.cli.written_files import WRITTEN_FILE, in_a_directory
@@ -61,6 +62,7 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
 @evaluation_options
 @engine_options()
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
+@baseline_options
 @click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--insecure", is_flag=True, help="Send the key even to an address without TLS.")
@@ -103,7 +105,8 @@ def gate(
     """Check whether SCORES meet the rules in RULES.toml.
 
     SCORES and OLD are tables as rocpr curves takes them, or JSON files with the fields of an evaluation. The options
-    for columns apply to both, and override those in RULES.toml. One of the files can be - for standard input.
+    for columns apply to both, and override those in RULES.toml; those for OLD alone begin with --baseline, or are below
+    [baseline] in RULES.toml. One of the files can be - for standard input.
 
     The exit status is 0 if every rule is met, 1 if a rule failed, and 2 if none failed but one is undecided, or if
     something went wrong. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml. With --json, this prints
@@ -111,6 +114,9 @@ def gate(
 
     On GitHub, a report in Markdown is added to the job's summary.
     """
+    of_baseline = texts_of_baseline(options)
+    if of_baseline and baseline is None:
+        raise click.UsageError("Options of the baseline need --baseline OLD.")
     if init and (junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
     if server is not None and engine is not None:
@@ -144,7 +150,7 @@ def gate(
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
         rules = Rules.read(streams[0])
-        body = Question(rules, source, old, given).verdict(asked)
+        body = Question(rules, source, old, given, of_baseline).verdict(asked)
     document = orjson.loads(body)
     names = (source.name, None if old is None else old.name)
     lines = verdict_lines(printable(document), *map(printable, names))

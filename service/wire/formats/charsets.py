@@ -1,5 +1,7 @@
 """The charset of a text body: UTF-8, or Windows-1252, in which spreadsheets often write CSV."""
 
+import re
+
 from service.wire.formats.codings import Body
 from service.wire.media_types import CSV
 from service.wire.problems import Problem
@@ -14,6 +16,9 @@ CHARSETS = {
 """{name that a body may declare: the charset as which it is read}; browsers, too, read ISO 8859-1 as Windows-1252."""
 
 _PYTHONS_NAME = "cp1252"
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_SEARCHED = 4096
+"""Bytes that are searched for control characters."""
 
 
 def in_utf8(body: Body, media_type: str, charset: str, most_bytes: int) -> Body:
@@ -31,6 +36,11 @@ def in_utf8(body: Body, media_type: str, charset: str, most_bytes: int) -> Body:
     return text
 
 
+def has_no_controls(body: bytes) -> bool:
+    """Whether the beginning has no control characters, which no text in Windows-1252 has, but all else does."""
+    return not _CONTROLS.search(body, 0, _SEARCHED)
+
+
 def guessed_in_utf8(body: bytes) -> bytes | None:
     """A text that is not UTF-8, read as Windows-1252; None if it is UTF-8, or neither."""
     try:
@@ -40,6 +50,6 @@ def guessed_in_utf8(body: bytes) -> bytes | None:
     else:
         return None
     try:
-        return None if b"\0" in body else body.decode(_PYTHONS_NAME).encode()
+        return body.decode(_PYTHONS_NAME).encode() if has_no_controls(body) else None
     except UnicodeDecodeError:
         return None

@@ -29,8 +29,8 @@ _FORMULA = re.compile(rb'="')
 _TEXTS_OF_SPACES = re.compile(r'"[^"]*"|\S+')
 
 _NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?")
-_FRACTION = re.compile(r".*[.,].*")
-_SHOWN = 100
+_WITH_MARK = re.compile(r".*[.,].*")
+_SHOWN_OF_ROW = 100
 """The characters of a first row that a problem repeats."""
 
 
@@ -106,15 +106,20 @@ def badly_quoted(body: bytes, dialect: Dialect) -> Problem:
     return Problem("malformed_body", detail)
 
 
-def refuse_numbers_as_names(header: list[str], dialect: Dialect) -> None:
-    """Refuse a header that must be data: all its names are numbers, or one is a decimal fraction. Raises Problem."""
+def has_numbers_as_names(header: list[str]) -> bool:
+    """Whether a header must be data: all its names are numbers, or one is a decimal fraction."""
     numbers = [name for name in header if _NUMBER.fullmatch(name)]
-    if numbers and (len(numbers) == sum(map(bool, header)) or any(map(_FRACTION.fullmatch, numbers))):
+    return len(numbers) > 0 and (len(numbers) == sum(map(bool, header)) or any(map(_WITH_MARK.fullmatch, numbers)))
+
+
+def refuse_numbers_as_names(header: list[str], dialect: Dialect) -> None:
+    """Refuse a header that must be data. Raises Problem."""
+    if has_numbers_as_names(header):
         line = dialect.delimiter.join(("scores", "labels", "...")[: len(header)])
+        first = ", ".join(header)[:_SHOWN_OF_ROW]
         detail = (
-            f"The first row has numbers where names are expected: {', '.join(header)[:_SHOWN]}. If it is data, add the "
-            f"line {line} above it, or set header=absent, which names the columns 1, 2 and so on. If these are names, "
-            "set header=present."
+            f"The first row has numbers where names are expected: {first}. If it is data, add the line {line} above, "
+            "or set header=absent, which names the columns 1, 2 and so on. If these are names, set header=present."
         )
         raise invalid_value("/header", "missing", detail)
 

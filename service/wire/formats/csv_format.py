@@ -17,6 +17,7 @@ from pyarrow import csv as arrow_csv
 from service.curves.budget import is_bounded, spend
 from service.curves.exact import IntArray
 from service.environment import require_memory
+from service.wire.formats.charsets import WINDOWS_1252, has_no_controls
 from service.wire.formats.csv_dialect import (
     WELL_QUOTED,
     Dialect,
@@ -37,6 +38,7 @@ from service.wire.formats.table_columns import (
 )
 from service.wire.formats.text_columns import TextColumn
 from service.wire.limits import Limits
+from service.wire.media_types import CSV
 from service.wire.problems import Problem
 
 _BOM = b"\xef\xbb\xbf"
@@ -44,6 +46,9 @@ _ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 """A non-blank line of a correctly quoted body."""
 
 _LINE_END = re.compile(rb"[\r\n]")
+
+_BLANKS = " \u00a0"
+"""What is dropped around names: the second is a space at which no line breaks."""
 
 _CHECKED_BYTES = 1 << 20
 """Bytes checked at a time."""
@@ -107,7 +112,7 @@ class CsvTable:
         # Columns are identified by position: names of columns that are not read may repeat.
         positions = {name: str(place) for name, place in unique_places(self.header, names).items()}
         table = self._parsed([*positions.values()])
-        if self._numbers is None and (table is None or _has_empty_rows(table)):
+        if self._numbers is None and (table is None or (names and _has_empty_rows(table))):
             self._leave_out_rows_without_values()
             table = self._parsed([*positions.values()])
         if table is None or table.num_rows == 0:
@@ -196,19 +201,17 @@ def _check_text(body: bytes) -> None:
             held = len(decoder.getstate()[0])
             decoder.decode(body[start : start + _CHECKED_BYTES], final=start + _CHECKED_BYTES >= len(body))
     except UnicodeDecodeError as error:
-        message = (
-            f"The body is not UTF-8: byte {start - held + error.start} is invalid. Save it as CSV UTF-8; "
-            "or, if it is in Windows-1252, as spreadsheets often write CSV, send Content-Type: text/csv; "
-            "charset=windows-1252."
-        )
-        raise Problem("malformed_body", message) from None
+        message = f"The body is not UTF-8: byte {start - held + error.start} is invalid. Save it as CSV UTF-8"
+        if has_no_controls(body):
+            message += f"; or send Content-Type: {CSV}; charset={WINDOWS_1252} if a spreadsheet wrote it so"
+        raise Problem("malformed_body", f"{message}.") from None
 
 
 def _header(body: bytes, dialect: Dialect) -> list[str]:
     head = body[:LONGEST_HEADER]
     lines = io.TextIOWrapper(io.BytesIO(head), encoding="utf-8", newline="")
     try:
-        header = [name.strip() for name in next(csv.reader(lines, delimiter=dialect.delimiter, strict=True), [])]
+        header = [name.strip(_BLANKS) for name in next(csv.reader(lines, delimiter=dialect.delimiter, strict=True), [])]
     except UnicodeDecodeError:  # cut within a character; the body was checked
         raise too_many_columns() from None
     except csv.Error as error:

@@ -14,7 +14,7 @@ from service.wire.formats.csv_dialect import Dialect
 from service.wire.formats.csv_format import CsvTable
 from service.wire.formats.json_format import decode_json
 from service.wire.formats.json_shapes import refuse_other_shapes
-from service.wire.formats.missing_cells import columns_of
+from service.wire.formats.missing_cells import column_pointers
 from service.wire.formats.parquet_format import ParquetTable
 from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
@@ -41,7 +41,7 @@ def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm,
     form.check(parameters)
     table = CsvTable(bytes(body), limits, Dialect.of(parameters))
     decoded = form.decode(table, parameters if table.has_header else _with_columns(table, parameters))
-    return replace(decoded, row_of=dict.fromkeys(columns_of(decoded.document), table.number_of))
+    return replace(decoded, row_of=dict.fromkeys(column_pointers(decoded.document), table.number_of))
 
 
 def _with_columns(table: CsvTable, parameters: Mapping[str, str]) -> Mapping[str, str]:

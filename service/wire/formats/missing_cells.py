@@ -64,7 +64,7 @@ class _Place:
         return "".join(f"/{pointer_token(str(key))}" for key in self.path)
 
 
-def columns_of(document: object) -> Iterator[str]:
+def column_pointers(document: object) -> Iterator[str]:
     """The pointers to the columns of a document."""
     for places in _evaluations(document):
         yield from (place.pointer for place in places)

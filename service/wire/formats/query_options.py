@@ -76,7 +76,7 @@ _EXAMPLES = {
 """{query parameter: an example of its text}"""
 
 _COMMAS = {"comma", ","}
-_SHOWN = 40
+_SHOWN_TEXT = 40
 
 _JSON_WORDS = frozenset({"true", "false", "null"})
 """All JSON texts that begin with a letter."""
@@ -206,7 +206,9 @@ def _value(key: str, text: str, beside: Mapping[str, str]) -> object:
     if key in _NAME_LIST_PARAMETERS:
         return names_or_json(text)
     if key in _NUMBER_LIST_PARAMETERS and beside.get("decimal") in _COMMAS and _has_whole_items(text):
-        message = f"With decimal=comma, {text[:_SHOWN]} may be one number or several: write 0.5, or a list, [0.2, 0.8]."
+        message = (
+            f"With decimal=comma, {text[:_SHOWN_TEXT]} may be one number or several: write 0.5, or a list, [0.2, 0.8]."
+        )
         raise invalid_value(f"/{key}", "not_a_number", message)
     try:
         return _numbers(text) if key in _NUMBER_LIST_PARAMETERS else json_or_truth(text)

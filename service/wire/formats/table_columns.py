@@ -20,7 +20,7 @@ MOST_COLUMNS = 10_000
 """Every column of a table costs memory, even one that is not read."""
 
 
-_COUNTED = {"tp": "", "fp": "", "fn": "positives", "tn": "negatives"}
+_TOTAL_OF = {"tp": "", "fp": "", "fn": "positives", "tn": "negatives"}
 """{column that counts need: the total that can take its place}"""
 
 
@@ -96,7 +96,7 @@ def no_evaluation(table: Table, missing: list[str], others: list[str]) -> Proble
 
 def refuse_incomplete_counts(table: Table, known: Collection[str]) -> None:
     """Refuse counts without a column or a total that they need, if a column seems to be it."""
-    needed = [key for key, total in _COUNTED.items() if not {key, total} & {*known}]
+    needed = [key for key, total in _TOTAL_OF.items() if not {key, total} & {*known}]
     guessed = likely(table.header, needed)
     for key in guessed:
         threshold = likely(table.header, [key for key in ("threshold",) if key not in known])
