@@ -180,7 +180,7 @@ def lines_of_problem(
             problem | {"errors": renamed},
             evaluation.file.name,
             options=evaluation.file.is_table,
-            spelled=partial(of_one_file, evaluation.name) if position else None,
+            spelled=None if len(by_file) == len(evaluations) else partial(of_one_file, evaluation.name),
         )
     yield from note_lines(problem, of_files)
 

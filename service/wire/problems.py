@@ -5,7 +5,7 @@ Knows every `type` in answers, its status and its meaning; nothing of how proble
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from urllib.parse import quote
 
 import orjson
@@ -22,8 +22,10 @@ _LATER = frozenset({429, 503})
 """Statuses of temporary failures."""
 
 _LONGEST_NAME = 100
-_SIMILAR, _ALMOST_THE_SAME = 0.8, 0.9
-"""How similar a name must be to be suggested, with as many words and with more or fewer, as difflib measures it."""
+_SIMILAR, _OF_SHORT, _ALMOST_THE_SAME = 0.8, 0.7, 0.9
+"""How similar a name must be to be suggested, as difflib measures it: with as many words, and with more or fewer."""
+_SHORT = 5
+"""The letters of a short name, in which one makes a greater difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +97,16 @@ def _place(pointer: str) -> str:
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name of which an unknown one seems to be a misspelling; one with another word is another name."""
+    """The known name of which an unknown one seems to be a misspelling; with another word, it is another name."""
     name = name[:_LONGEST_NAME].lower()
-    near = next(iter(get_close_matches(name, known, 1, _SIMILAR)), None)
-    same_words = near is not None and near.count("_") == name.count("_")
-    return near if same_words else next(iter(get_close_matches(name, known, 1, _ALMOST_THE_SAME)), None)
+    for near in get_close_matches(name, known, len(known) or 1):
+        alike = SequenceMatcher(None, near, name).ratio()
+        needed = _OF_SHORT if len(name) <= _SHORT else _SIMILAR
+        if alike >= (needed if near.count("_") == name.count("_") else _ALMOST_THE_SAME) or sorted(near) == sorted(
+            name
+        ):
+            return near
+    return None
 
 
 def meant(name: str, known: Sequence[str]) -> str:

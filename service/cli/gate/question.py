@@ -13,6 +13,7 @@ import orjson
 
 from service.answer import answer_decoded
 from service.cli.asking import (
+    Spelling,
     is_problem,
     limits,
     lines_of_file,
@@ -200,13 +201,15 @@ class Question:
         of_old = numbered(of_old, None if self.baseline is None else self.baseline.first_row(self._texts_of_baseline))
         if of_scores or not (of_rules or of_old or of_both):
             yield from problem_lines(problem | {"errors": of_scores}, self.scores.name, options=self.scores.is_table)
-        yield from self._lines_of_baseline(problem, of_old)
+        yield from self._lines_of_baseline(problem, of_old, None if of_scores else of_baseline)
         yield from note_lines(problem, of_scores + of_old)
 
-    def _lines_of_baseline(self, problem: dict[str, Any], errors: list[dict[str, Any]]) -> Iterator[str]:
+    def _lines_of_baseline(
+        self, problem: dict[str, Any], errors: list[dict[str, Any]], spelled: Spelling | None
+    ) -> Iterator[str]:
         if errors and self.baseline is not None:
             name, is_table = self.baseline.name, self.baseline.is_table
-            yield from problem_lines(problem | {"errors": errors}, name, options=is_table, spelled=of_baseline)
+            yield from problem_lines(problem | {"errors": errors}, name, options=is_table, spelled=spelled)
 
 
 def _with_meaning(file: Source, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value

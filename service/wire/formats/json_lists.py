@@ -12,7 +12,6 @@ import numpy as np
 
 from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray
 from service.wire.columns import (
-    LEAVE_OUT,
     ColumnError,
     Labels,
     Tally,
@@ -105,21 +104,17 @@ def _quoted(value: object) -> str | None:
 
 
 def _other(value: object, wanted: str) -> str:
-    if value is None:
-        return f"This is null; it must be a {wanted}. {LEAVE_OUT}"
     return f"This is {_NAMES_OF_TYPES[type(value)]}; it must be a {wanted}."
 
 
 def _not_number(column: list[Any], row: int) -> str:
     """Say what to do about a value that is no number, by the shape of an array if it is one of lists."""
-    width = len(items(column[row]) or ())
+    width = len(items(column[row]) or ()) if row == 0 else 0
     advice = ""
-    if width == 1 or (width and len(column) == 1):
-        advice = " Of an array with one column or one row, send array.ravel()."
-    elif width == 2:  # noqa: PLR2004  # a column for each of two classes
-        advice = " From predict_proba(X), send one column: predict_proba(X)[:, 1]."
-    elif width:
-        advice = " A column for each of several classes is for POST /v1/classes."
+    if width:
+        is_flat = width == 1 or len(column) == 1
+        several = "Of several columns, send one, such as predict_proba(X)[:, 1] of two classes."
+        advice = " Of an array with one column or one row, send array.ravel()." if is_flat else f" {several}"
     return _other(column[row], "number") + advice
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, pre_load
 
-from service.wire.problems import MAX_ERRORS, meant
+from service.wire.problems import MAX_ERRORS, nearest
 from service.wire.requests.fields import Fault, such_as
 from service.wire.usual_names import likely
 
@@ -53,8 +53,9 @@ class ObjectSchema(Schema):
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
             if faults == [_UNKNOWN_FIELD]:
                 free = [each for each in self.fields if each not in data]
-                usual = next(iter(likely([str(name)], free)), None)
-                advice = meant(usual or str(name), sorted(free, key=self.told_last.__contains__))
+                near = next(iter(likely([str(name)], free)), nearest(str(name), free))
+                known = ", ".join(sorted(self.fields, key=self.told_last.__contains__))
+                advice = f"the known names are {known}." if near is None else f"did you mean {near}?"
                 faults[:] = [Fault("unknown_field", f"Unknown field; {advice}")]
 
     @pre_load
