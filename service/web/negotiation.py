@@ -15,7 +15,7 @@ from werkzeug.http import parse_accept_header, parse_options_header
 
 from service.wire.formats.charsets import CHARSETS, UTF_8, WINDOWS_1252
 from service.wire.formats.codings import IDENTITY
-from service.wire.media_types import GENERAL
+from service.wire.media_types import CSV, GENERAL
 from service.wire.problems import Problem
 
 _WHAT_TO_SEND = {
@@ -86,7 +86,7 @@ def request_body_type(headers: Headers, supported: Sequence[str]) -> BodyType:
         detail = f"{media_type[:60]!r} is not a supported Content-Type; send {' or '.join(supported)}."
         raise Problem("unsupported_media_type", detail + _WHAT_TO_SEND.get(media_type, ""))
     charset = CHARSETS.get(parameters.get("charset", UTF_8).lower())
-    if charset is None:
+    if charset is None or (charset != UTF_8 and media_type not in {CSV, *GENERAL}):
         raise Problem("unsupported_media_type", f"The body's charset must be {UTF_8}, or {WINDOWS_1252} for CSV.")
     return BodyType(media_type, charset, parameters.get("header", "present").lower() == "absent")
 

@@ -104,11 +104,11 @@ class ClassesRequestSchema(DrawnSchema):
     """A request for classes."""
 
     charts = charts_field("classes")
-    missing = missing_field()
     scores = _ByClass(NumberColumn(), '{"cat": [0.9, 0.2], "dog": [0.1, 0.8]}')
     labels = _ClassLabels()
     weights = NumberColumn(minimum=0)
     lower_is_positive = Flag()
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ClassesRequest:

@@ -57,9 +57,9 @@ class ComparisonsRequestSchema(DrawnSchema):
     """A request for a comparison: two evaluations or more, and options."""
 
     charts = charts_field("comparisons")
-    missing = missing_field()
     evaluations = ObjectList(NamedEvaluationSchema(), minimum=2, maximum=MOST_EVALUATIONS)
     indices = ChoiceSet(tuple(INDICES))
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ComparisonsRequest:

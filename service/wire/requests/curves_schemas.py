@@ -92,7 +92,6 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
     charts = charts_field("curves")
-    missing = missing_field()
     soft_labels = NumberColumn(minimum=0, maximum=1)
     include = ChoiceSet(INCLUDES)
     keep = Choice(KEEPS)
@@ -103,6 +102,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
     partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = fields.Nested(CostsSchema)
+    missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
     heir = "tuning"

@@ -214,12 +214,12 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for a verdict: an evaluation, with its rules and options."""
 
     charts = charts_field("gates")
-    missing = missing_field()
     baseline = fields.Nested(BaselineSchema)
     paired = Flag()
     intervals = fields.Nested(IntervalsSchema)
     rules = ObjectList(RuleSchema(), minimum=1, maximum=MOST_RULES)
     fail_status = FailStatus()
+    missing = missing_field()
     heir = "baseline"
 
     @post_load

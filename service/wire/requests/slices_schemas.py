@@ -178,11 +178,11 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
     """A request for slices: a sample or groups, and its options."""
 
     charts = charts_field("slices")
-    missing = missing_field()
     groups = GroupsField()
     slices = SliceColumns()
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_SLICE_POINTS)
     intervals = fields.Nested(SliceIntervalsSchema)
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> SlicesRequest:

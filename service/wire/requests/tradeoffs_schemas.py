@@ -60,13 +60,13 @@ class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
 
     charts = charts_field("tradeoffs")
-    missing = missing_field()
     indices = ChoiceSet(tuple(INDICES))
     min_precision = Number(minimum=0, maximum=1)
     min_recall = Number(minimum=0, maximum=1)
     lambda_range = NumberColumn(minimum=0, maximum=1, length=2)
     lambda_density = fields.Nested(LambdaDensitySchema)
     at_lambda = NumberColumn(minimum=0, maximum=1)
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> TradeoffsRequest:
