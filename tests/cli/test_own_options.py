@@ -64,7 +64,7 @@ def test_a_baseline_is_read_in_its_own_way() -> None:
 
 def test_each_file_of_a_comparison_is_read_in_its_own_way() -> None:
     own = "new:scores=p,labels=y,delimiter=semicolon,decimal=comma,positive_label=good,missing=drop"
-    for words in (["--for", own], ["--for", own[:20], "--for", f"new:{own[21:]}"]):
+    for words in (["--for", own], ["--for", own[:21], "--for", f"new:{own[22:]}"]):
         done = run("compare", "a.csv", "new=old.csv", *words)
         assert done.exit_code == 0, done.stderr
         assert "1 of 3 rows is left out" in " ".join(done.stdout.split())
