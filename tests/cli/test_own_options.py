@@ -107,3 +107,18 @@ def test_paired_rows_of_two_files_are_left_out_together() -> None:
     assert [told["detail"][:24] for told in verdict["warnings"] if told["code"] == "rows_left_out"] == [
         "2 of 5 rows are left out"
     ]
+
+
+def test_first_rules_say_how_the_baseline_is_read() -> None:
+    scores = "".join(f"{score / 40},{int(score % 5 > 1)}\n" for score in range(40))
+    Path("a.csv").write_text(f"scores,labels\n{scores}")
+    Path("b.csv").write_text(f"p,y\n{scores}")
+    done = run("gate", "--init", "a.csv", "--baseline", "b.csv", "--baseline-columns", "scores=p,labels=y")
+    assert '\n[baseline]\nscores = "p"\nlabels = "y"\n' in done.stdout
+    Path("first.toml").write_text(done.stdout)
+    assert run("gate", "first.toml", "a.csv", "--baseline", "b.csv").exit_code == 0
+    Path("groups.csv").write_text("bin,n_pos,n_neg\n0.9,20,4\n0.4,5,30\n")
+    done = run("gate", "--init", "groups.csv", "--score", "bin", "--positives", "n_pos", "--negatives", "n_neg")
+    assert 'positives = "n_pos"\n' in done.stdout, done.stderr
+    Path("first.toml").write_text(done.stdout)
+    assert run("gate", "first.toml", "groups.csv").exit_code == 0

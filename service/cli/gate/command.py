@@ -6,6 +6,8 @@ Knows the command's options and statuses; answer.py or the server decides the ve
 import os
 import sys
 import traceback
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -145,7 +147,7 @@ def gate(
         advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
-        _print(_first_rules(source, old, given, asked, as_json=as_json))
+        _print(_first_rules(source, old, given, of_baseline, asked, as_json=as_json))
         return
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
@@ -176,12 +178,19 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
 
 
 def _first_rules(
-    scores: Source, baseline: Source | None, given: dict[str, str], server: ServerAddress | None, *, as_json: bool
+    scores: Source,
+    baseline: Source | None,
+    given: dict[str, str],
+    of_baseline: dict[str, str],
+    server: ServerAddress | None,
+    *,
+    as_json: bool,
 ) -> str:
     """Make the text of RULES.toml, or of RULES.json."""
 
     def document_of(probe: dict[str, Any]) -> Any:  # noqa: ANN401  # an answer
-        return orjson.loads(Question(Rules("the first rules", {}, probe), scores, baseline, given).verdict(server))
+        rules = Rules("the first rules", {}, probe)
+        return orjson.loads(Question(rules, scores, baseline, given, of_baseline).verdict(server))
 
     if baseline is None:
         document = document_of(PROBE)
@@ -195,9 +204,16 @@ def _first_rules(
             click.echo(terminal_safe(f"Warning: {scores.name}: {warning['detail']}"), err=True)
     if as_json:
         return rules_json(document)
-    values = {"lower_is_positive", *TOTALS}
-    reading = {key: orjson.loads(text) if key in values else text for key, text in given.items()}
-    return rules_text(document, scores.name, reading)
+    return rules_text(document, scores.name, _values(given), _values(of_baseline))
+
+
+def _values(texts: Mapping[str, str]) -> dict[str, object]:
+    """The values of options in TOML: totals are numbers, but the same options name columns of groups."""
+    values: dict[str, object] = dict(texts)
+    for key in {"lower_is_positive", *TOTALS} & texts.keys():
+        with suppress(orjson.JSONDecodeError):
+            values[key] = orjson.loads(texts[key])
+    return values
 
 
 def _print(text: str | bytes) -> None:
