@@ -21,10 +21,12 @@ from service.request import Answer, Effort, Facts, Request
 from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.answers.output import Output
+from service.wire.formats.charsets import in_utf8
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS, decoder_of
+from service.wire.formats.missing_cells import without_missing
 from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
-from service.wire.formats.signatures import media_type_of, mislabelled
+from service.wire.formats.signatures import media_type_of, with_hint
 from service.wire.formats.table_columns import too_many_rows
 from service.wire.limits import Limits
 from service.wire.media_types import JSON, NDJSON, PNG
@@ -148,6 +150,7 @@ def _write_answer(
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
         decoded, shown = decode(operation)
+        decoded = without_missing(decoded)
         checked, shown = _checked(request, operation, decoded, shown)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
@@ -211,12 +214,13 @@ def _decoded(request: Request, operation: Operation, limits: Limits, effort: Eff
         if not len(body):
             raise _without_body(media_type)
         media_type = media_type_of(body, media_type, request.content_encoding)
+        body = in_utf8(body, media_type, request.charset, limits.max_decompressed_bytes)
         decode = decoder_of(media_type, plain=effort is not None and effort.plain)
         return decode(body, parameters, operation.form, limits), shown
     except Problem as problem:
         if effort is not None and problem.type.code in _TOO_LARGE:
             raise TooMuchWork from None
-        raise mislabelled(body, media_type, request.content_encoding) or problem from None
+        raise with_hint(problem, body, media_type, request.content_encoding) from None
 
 
 def _without_body(media_type: str) -> Problem:

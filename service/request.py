@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from service.datasets.file import Dataset
+from service.wire.formats.charsets import UTF_8
 from service.wire.formats.codings import IDENTITY, Body
 
 
@@ -13,8 +14,8 @@ from service.wire.formats.codings import IDENTITY, Body
 class Request:
     """What to evaluate. `parameters` are the query's, in order; media types and codings are known to be supported.
 
-    `content_type` may also be a vague one (`GENERAL` in wire/media_types.py). `datasets` are those that the client may
-    name in place of an evaluation.
+    `content_type` may also be a vague one (`GENERAL` in wire/media_types.py). `charset` is that of a text. `datasets`
+    are those that the client may name in place of an evaluation.
     """
 
     operation: str
@@ -25,6 +26,7 @@ class Request:
     body: Body
     content_encoding: str = IDENTITY
     accept_encoding: str = IDENTITY
+    charset: str = UTF_8
     datasets: Mapping[str, Dataset] = field(default_factory=dict)
 
 

@@ -108,7 +108,7 @@ class TestTables:
     def test_names_of_columns_may_have_commas_in_a_json_list(self):
         table = '"a,b", c ,labels\n1,0,1\n0,1,0\n'
         whole = answered(table, content_type="text/csv", scores='["a,b", " c "]')
-        assert whole["auc"]["name"] == ["a,b", " c "]
+        assert whole["auc"]["name"] == ["a,b", "c"]
 
     def test_blanks_around_a_comma_are_not_part_of_a_name(self):
         table = "a,b,labels\n1,0,1\n0,1,0\n"

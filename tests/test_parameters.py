@@ -7,7 +7,7 @@ import pytest
 
 from service.charts.picture import CHARTS
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS, TOTALS
 from tests.asking import ask
 
 SAMPLE = "labels,old,new\n1,0.9,0.8\n0,0.2,0.3\n1,0.4,0.7\n0,0.5,0.1\n"
@@ -21,8 +21,8 @@ WITH = {
     "classes": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
-OTHERS = {*SAMPLE_COLUMNS, "baseline_scores", "positive_label", "keep", "include", "indices", "delimiter", "decimal"}
-OTHERS |= {"slices", "soft_labels", "charts", "theme", "title", "closed"}
+OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "missing"}
+OTHERS |= {"charts", "theme", "title", "closed"}
 """Parameters whose text is a name or several names."""
 
 
@@ -32,7 +32,7 @@ OTHERS |= {"slices", "soft_labels", "charts", "theme", "title", "closed"}
         (name, each)
         for name, found in OPERATIONS.items()
         for each in (*found.form.parameters, *found.form.drawn)
-        if each not in OTHERS
+        if each not in OTHERS and not (name == "slices" and each in TOTALS)  # there, they name columns of groups
     ],
 )
 def test_the_example_of_a_parameter_is_right(operation, parameter):

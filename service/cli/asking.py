@@ -5,7 +5,7 @@ Knows problem documents and options as typed; nothing of engines.
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -21,7 +21,17 @@ from service.curves.compiled import KERNEL
 from service.environment import leave_pandas_out
 from service.request import Answer, Request
 from service.settings import Settings, SettingsError, read_settings
-from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS
+from service.wire.formats.query_options import (
+    COLUMN_PARAMETERS,
+    COUNTS_COLUMNS,
+    CSV_PARAMETERS,
+    GROUPS_COLUMNS,
+    MEANING,
+    MISSING,
+    SAMPLE_COLUMNS,
+    TOTALS,
+)
+from service.wire.formats.signatures import is_of_body
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS
@@ -32,17 +42,26 @@ _SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
 _PROBLEM = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """{type of a problem: its title when the request is a file}"""
 
-_PARAMETER = re.compile(
-    rf"(?<![\w'/-])(?P<name>{'|'.join((*COLUMN_PARAMETERS, *CSV_PARAMETERS, *MEANING))})"
-    r"=(?P<value>(?:[\w%+~-]|[.,](?=\w))*)(?P<another>&(?=\w+=))?"
+_PARAMETER = (
+    rf"(?:{'|'.join(sorted((*COLUMN_PARAMETERS, *TOTALS, *CSV_PARAMETERS, MISSING, *MEANING), key=len, reverse=True))})"
+    r"=(?:[\w%+~-]|[.,](?=\w))*"
 )
-"""A parameter of a query, with its value, in a detail, and perhaps the ampersand before another."""
+_PARAMETERS = re.compile(rf"(?<![\w'/-]){_PARAMETER}(?:&{_PARAMETER})*")
+"""Parameters of a query, with their values, in a detail."""
+
+_NAMING = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
+"""Options that name a column each, which is called so by default."""
+
+Spelling = Callable[[Sequence[tuple[str, str]]], str]
+"""From options, each with its value, to what is typed for them."""
 
 _POSITIVE_LABEL = re.compile(r"(?<![\w'/-])positive_label(?![\w'])")
 
 _OF_A_CALL = {
     re.compile(r" \(curl [^()]*\)"): "",
-    re.compile(r"\b([Tt])he body\b"): r"\1he file",
+    re.compile(r"; or send Content-Type: [^.]*(?=[.])"): "",
+    re.compile(r" This looks like [^:]+: send Content-[^.]*[.]"): "",
+    re.compile(r"\b([Tt]he|[Tt]his|[Aa]) (JSON )?body\b"): r"\1 \2file",
     re.compile(r"\bThis parameter\b"): "This option",
 }
 """{words of a detail for callers of the service: words for the command line}"""
@@ -84,11 +103,11 @@ def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) ->
     An option that names a column is at fault if there is no such column. A pointer with the name of a column that is
     used means the column, even if an option is called the same.
     """
-    columns = {typed.get(key, key) for key in SAMPLE_COLUMNS}
+    columns = {typed.get(key, key) for key in _NAMING}
     renamed = []
     for error in errors:
         name, slash, rest = error["pointer"].removeprefix("/").partition("/")
-        is_option = name in typed and (error["code"] == "missing" if name in SAMPLE_COLUMNS else name not in columns)
+        is_option = name in typed and (error["code"] == "missing" if name in _NAMING else name not in columns)
         renamed.append(error | {"pointer": f"{flag(name)}{slash}{rest}"} if is_option else error)
     return renamed
 
@@ -101,17 +120,20 @@ def lines_of_file(
     typed: dict[str, str],
     *,
     names: bool = True,
+    spelled: Spelling | None = None,
 ) -> Iterable[str]:
-    """Format the problem of one file, or say what the file is, if its name says something else.
+    """Format the problem of one file, and say what the file is, if its name says something else.
 
-    `typed` are those of its options that were typed; `names` says whether the command can name the columns.
+    `typed` are those of its options that were typed; `names` says whether the command can name the columns; `spelled`
+    writes options for this file alone.
     """
-    advice = file.advice(body)
+    errors = numbered(as_options(problem.get("errors", []), typed), file.first_row(given))
+    yield from problem_lines(problem | {"errors": errors}, file.name, options=file.is_table, spelled=spelled)
+    code = problem["type"].rpartition("/")[2]
+    advice = file.advice(body) if is_of_body(code, (error["code"] for error in errors)) else None
     if advice is not None:
-        yield f"Error: {file.name}: {advice}"
+        yield f"  {advice}"
         return
-    errors = as_options(problem.get("errors", []), typed)
-    yield from problem_lines(problem | {"errors": errors}, file.name, options=file.is_table)
     missing = {error["pointer"].removeprefix("/") or "scores" for error in errors if error["code"] == "missing"}
     if names and file.is_table and (missing & {"scores", "labels"}) - given.keys():
         yield from _listed_columns(file, body, given)
@@ -146,21 +168,26 @@ def _plain(value: object) -> str:
     return terminal_safe(str(value))[:_SHOWN_LENGTH]
 
 
-def as_typed(detail: str, *, options: bool) -> str:
-    """Write a detail for the command line, with options in place of parameters.
+def of_every_file(parameters: Sequence[tuple[str, str]]) -> str:
+    """Write options as typed."""
+    return " ".join(f"{flag(name)}{f' {shlex.quote(text)}' if text else ''}" for name, text in parameters)
+
+
+def as_typed(detail: str, *, options: bool, spelled: Spelling | None = None) -> str:
+    """Write a detail for the command line, with options in place of parameters, spelled for every file or for one.
 
     If `options`, the field `positive_label` is an option, too.
     """
+    spelled = spelled or of_every_file
 
     def option(match: re.Match[str]) -> str:
-        value, another = match["value"], " " if match["another"] else ""
-        text = f" {shlex.quote(unquote_plus(value))}" if value else ""
-        return f"{flag(match['name'])}{text}{another}"
+        given = (each.partition("=") for each in match[0].split("&"))
+        return spelled([(name, unquote_plus(text)) for name, _, text in given])
 
     for said, in_its_place in _OF_A_CALL.items():
         detail = said.sub(in_its_place, detail)
-    detail = _PARAMETER.sub(option, detail)
-    return _POSITIVE_LABEL.sub(flag("positive_label"), detail) if options else detail
+    detail = _PARAMETERS.sub(option, detail)
+    return _POSITIVE_LABEL.sub(spelled([("positive_label", "")]), detail) if options else detail
 
 
 def is_problem(result: Answer) -> bool:
@@ -168,20 +195,25 @@ def is_problem(result: Answer) -> bool:
     return result.problem is not None
 
 
-def problem_lines(problem: dict[str, Any], name: str, *, options: bool = False) -> Iterable[str]:
+def problem_lines(
+    problem: dict[str, Any], name: str, *, options: bool = False, spelled: Spelling | None = None
+) -> Iterable[str]:
     """Format a problem document for a reader, with a pointer to each wrong value.
 
     `options` says whether the file is a table: then `positive_label` is an option, and pointers are to columns.
+    `spelled` writes options for this file alone.
     """
     errors = problem.get("errors", [])
     of_options = bool(errors) and all(_is_option(error) for error in errors)
     title = "These options cannot be used" if of_options else _PROBLEM.get(str(problem.get("type")), problem["title"])
+    title = as_typed(title, options=False)
     yield f"Error: {name}: {title}."
     if not errors:
-        yield f"  {as_typed(problem['detail'], options=options)}"
+        yield f"  {as_typed(problem['detail'], options=options, spelled=spelled)}"
     for error in errors:
         place = _of_column(error) if options else error["pointer"]
-        yield f"  {place}{': ' if place else ''}{as_typed(error['detail'], options=options)} ({error['code']})"
+        detail = as_typed(error["detail"], options=options, spelled=spelled)
+        yield f"  {place}{': ' if place else ''}{detail} ({error['code']})"
 
 
 def _of_column(error: dict[str, Any]) -> str:
@@ -198,10 +230,26 @@ def _of_column(error: dict[str, Any]) -> str:
 def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:
     """Explain, below the problems of all files, how to read them; `of_files` are the errors within files."""
     rows = [each for each in of_files if each["pointer"].rpartition("/")[2].isdecimal() and not _is_option(each)]
-    if any("counting from 0" not in error["detail"] for error in rows):
+    if any(error.get("as_in_sheet") for error in rows):
+        yield "  Rows are numbered as a spreadsheet shows them: a header is row 1."
+    if any("counting from 0" not in error["detail"] and not error.get("as_in_sheet") for error in rows):
         yield "  Rows are counted from 0, starting below any header."
     if len(problem.get("errors", [])) >= MAX_ERRORS:
         yield f"  At most {MAX_ERRORS} errors are listed."
+
+
+def numbered(errors: Iterable[dict[str, Any]], first_row: int | None) -> list[dict[str, Any]]:
+    """Number rows as a spreadsheet does, if the first row below any header has a number there."""
+    if first_row is None:
+        return list(errors)
+
+    def in_sheet(error: dict[str, Any]) -> dict[str, Any]:
+        column, slash, row = error["pointer"].rpartition("/")
+        if not (column and row.isdecimal()) or _is_option(error):
+            return error
+        return error | {"pointer": f"{column}{slash}{int(row) + first_row}", "as_in_sheet": True}
+
+    return [in_sheet(error) for error in errors]
 
 
 def _is_option(error: dict[str, Any]) -> bool:

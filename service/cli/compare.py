@@ -17,7 +17,7 @@ from service.cli.command_error import fail
 from service.cli.differences import Differences, Evaluations, differences
 from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.engine_rows import limits_of_engines
-from service.cli.evaluations import UNNAMED, lines_of_problem, named_files, read_evaluations, request_of
+from service.cli.evaluations import UNNAMED, EvaluationFile, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
     CellTexts,
@@ -33,12 +33,14 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.options import compared_options, given_texts, indices_option
+from service.cli.own_options import for_option, texts_of_files
 from service.cli.plots import plot_option, write_plot
 from service.cli.sources import Source, ask_about, refuse_without_table, source_of
 from service.operations import OPERATIONS
 from service.request import Request
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import names_or_json
+from service.wire.formats.missing_cells import without_missing
+from service.wire.formats.query_options import MISSING, names_or_json
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
@@ -60,6 +62,7 @@ _SHARED_HULL: CellTexts = {
 @click.command(short_help="Find which of 2 to 50 classifiers is best where.")
 @click.argument("files", metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=named_files)
 @compared_options
+@for_option
 @engine_options(exact=True)
 @indices_option
 @click.option("--paired", is_flag=True, help="All files have the same examples in the same order.")
@@ -69,6 +72,7 @@ def compare(
     format_name: str | None,
     indices: str | None,
     *,
+    own: tuple[str, ...],
     as_json: bool,
     engine: EngineOptions | None,
     paired: bool,
@@ -79,13 +83,15 @@ def compare(
 
     All must be evaluated on the same data, with the same number of positives and of negatives. Each FILE is one
     evaluation: a table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a
-    classifier is named after its file. The options for columns apply to all tables. One FILE can be - for standard
+    classifier is named after its file. The options for columns apply to all tables, except where --for says otherwise
+    for one of them. One FILE can be - for standard
     input, with --format and a NAME.
 
     A single FILE without a NAME is a table with a column of scores for each classifier, named as in --scores old,new;
     or JSON, a request body for POST /v1/comparisons.
     """
     given = given_texts(options)
+    of_each = texts_of_files(own, {name: name for name in files if name != UNNAMED})
     sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
     refuse_without_table(given, sources.values())
     chosen = {} if indices is None else {"indices": indices}
@@ -98,7 +104,7 @@ def compare(
         _refuse_one_column(sources[UNNAMED], given)
         ask, evaluations = _of_table(cast("InputFile", sources[UNNAMED]), given, chosen)
     else:
-        ask, evaluations = _of_files(sources, given, chosen, most)
+        ask, evaluations = _of_files(read_evaluations(sources, given, of_each), chosen, most)
     body = ask(JSON)
     write_plot(plot, ask)
     if as_json:
@@ -127,16 +133,15 @@ def _of_table(table: InputFile, given: dict[str, str], options: dict[str, str]) 
 
     def evaluations() -> Evaluations:
         body, form = table.content, OPERATIONS["comparisons"].form
-        decoded: Any = DECODERS[table.media_type_of(body)](body, table.taken(given), form, limits())
-        found: Evaluations = decoded.document["evaluations"]
+        decoded = DECODERS[table.media_type_of(body)](body, table.taken(given), form, limits())
+        found: Evaluations = without_missing(decoded).document["evaluations"]  # type: ignore[index]  # it is a table's
         return found
 
     return partial(ask_about, "comparisons", table, given, options), evaluations
 
 
-def _of_files(sources: _Sources, given: dict[str, str], options: dict[str, str], most: Limits) -> _Asked:
+def _of_files(evaluations: list[EvaluationFile], options: dict[str, str], most: Limits) -> _Asked:
     """Compare several files, each of which is read once."""
-    evaluations = read_evaluations(sources, given)
     chosen: dict[str, object] = {name: names_or_json(text) for name, text in options.items()}
     decoded = request_of(evaluations, chosen)
     use_compiled()
@@ -147,7 +152,11 @@ def _of_files(sources: _Sources, given: dict[str, str], options: dict[str, str],
             fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
         return result.body
 
-    return ask, lambda: request_of(evaluations, {}).document["evaluations"]  # type: ignore[index]  # it is ours
+    def documents() -> Evaluations:
+        found: Any = decoded.document
+        return [each | {key: found[key] for key in (MISSING,) if key in found} for each in found["evaluations"]]
+
+    return ask, documents
 
 
 def summary_lines(document: dict[str, Any], files: _Sources, differ: Differences) -> Iterable[str]:

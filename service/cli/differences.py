@@ -15,13 +15,15 @@ from service.cli.command_error import fail
 from service.cli.layout import p_value_lines, table_lines
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.request import Request
-from service.wire.formats.query_options import Decoded
+from service.wire.columns import labels
+from service.wire.formats.missing_cells import without_missing
+from service.wire.formats.query_options import MISSING, Decoded
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
 _LEVEL = 0.95
 _RULES = [{"metric": area, "max_drop": 0, "confidence": _LEVEL} for area in AREAS_WITH_INTERVALS]
-_OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded"}
+_OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded", "rows_left_out"}
 """Warnings that the comparison itself has."""
 
 Evaluations = Sequence[Mapping[str, Any]]
@@ -73,13 +75,22 @@ def _verdict(interval: Mapping[str, float] | None) -> str:
     return "higher" if interval["lower"] > 0 else "lower"
 
 
+def _beside(other: Mapping[str, Any], first: dict[str, Any]) -> dict[str, Any]:
+    """The first as the baseline of another, from which it must not inherit what labels and scores mean."""
+    first = {"lower_is_positive": False} | first
+    if "labels" in first and "positive_label" in other and "positive_label" not in first:
+        found: Any = without_missing(Decoded(first)).document
+        first = found | {"labels": labels(found["labels"], None).positive.tolist(), "positive_label": True}
+    return {key: value for key, value in first.items() if key != MISSING}  # it is an option of the request
+
+
 def differences(evaluations: Evaluations, most: Limits, *, paired: bool) -> Differences:
     """Compare each evaluation with the first; a problem is printed and ends the command."""
     first, *others = ({key: value for key, value in each.items() if key != "name"} for each in evaluations)
     names = [each["name"] for each in evaluations]
     checks, warnings = {}, []
     for name, other in zip(names[1:], others, strict=True):
-        document = other | {"baseline": first, "paired": paired, "rules": _RULES}
+        document = other | {"baseline": _beside(other, first), "paired": paired, "rules": _RULES}
         result = answer_decoded(Request("gates", "/v1/gates", JSON, JSON, (), b""), Decoded(document), most)
         answer = orjson.loads(result.body)
         if is_problem(result):

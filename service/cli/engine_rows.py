@@ -29,12 +29,15 @@ from service.curves.evaluation import CurvesWarning
 from service.request import Answer, Request
 from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import ArrowColumn
+from service.wire.formats.csv_dialect import has_numbers_as_names
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.formats.likely_columns import unused_weights
 from service.wire.formats.query_options import (
     CLOSED_ENDS,
-    COLUMN_PARAMETERS,
+    COUNTS_COLUMNS,
     CSV_PARAMETERS,
+    GROUPS_COLUMNS,
+    MISSING,
     PICTURE_PARAMETERS,
     SAMPLE_COLUMNS,
     SLICES,
@@ -50,7 +53,8 @@ from service.wire.problems import FieldError, Problem, invalid_request, problem_
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.groups_schemas import FoundGroups
 
-_CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
+_CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " ", "point": "."}
+_SHOWN_ROW = 100
 _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
 
 
@@ -81,13 +85,17 @@ class EngineRows:
         """The given options that the files take."""
         return {key: text for key, text in given.items() if self.media_type == CSV or key not in CSV_PARAMETERS}
 
+    def first_row(self, _given: Mapping[str, str]) -> None:
+        """Rows of an engine have no numbers."""
+
     def decoded(self, given: Mapping[str, str]) -> Decoded:
         """The groups and the options that do not name columns, as one document; a failure ends the command."""
-        for name in (SOFT_LABELS, CLOSED_ENDS, *TOTALS):
-            if name in given:
+        for name in (SOFT_LABELS, CLOSED_ENDS, *TOTALS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, MISSING, "escape", "header"):
+            if name in given and (name, given[name]) not in _DEFAULTS:
                 raise click.UsageError(f"{flag(name)} cannot be combined with --engine.")
         try:
-            options = options_of({key: text for key, text in given.items() if key not in _READ_HERE})
+            read_here = {"positive_label", MISSING}
+            options = options_of({key: text for key, text in given.items() if key not in read_here})
         except Problem as problem:
             fail(self._lines(problem, given))
         if not self._found:
@@ -164,7 +172,10 @@ class EngineRows:
             fail([f"Error: {self.name} is not a file. {again}"])
         numbers = [given.get("scores", "scores"), given.get("weights", "weights")]
         texts = [given.get("labels", "labels"), *listed_names(given.get(SLICES, "[]"), [])]
-        marks = {name: _CHARACTERS.get(given[name], given[name]) if name in given else None for name in CSV_PARAMETERS}
+        marks = {
+            name: _CHARACTERS.get(given[name], given[name]) if name in given else None
+            for name in ("delimiter", "decimal")
+        }
         files = Files([self.name], self.format_name, texts, numbers, marks["delimiter"], marks["decimal"])
         return partial(DuckDB, files, memory=self.engine.memory, spill=self.engine.spill, progress=bars.show)
 
@@ -180,6 +191,9 @@ class EngineRows:
 
         names = {key: given.get(key, key) for key in SAMPLE_COLUMNS}
         by = tuple(listed_names(given.get(SLICES, "[]"), []))
+        if self.media_type == CSV and "header" not in given and has_numbers_as_names(header := [*engine.kinds()]):
+            told = "has numbers where names are expected; add a line such as scores,labels above it"
+            fail([f"Error: {self.name}: The first row, {', '.join(header)[:_SHOWN_ROW]}, {told}."])
         if "weights" not in given:
             header = [*engine.kinds()]
             if "weights" not in header:
@@ -227,8 +241,8 @@ class EngineRows:
 
 _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}
 
-_READ_HERE = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label"}
-"""Options that say how rows are read."""
+_DEFAULTS = {(MISSING, "refuse"), ("escape", "quote"), ("header", "present")}
+"""Options that say what engines do anyway."""
 
 
 def _is_stream(name: str) -> bool:

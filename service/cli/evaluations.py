@@ -9,23 +9,32 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 import click
 import orjson
 
-from service.cli.asking import as_options, limits, lines_of_file, note_lines, problem_lines
+from service.cli.asking import Spelling, as_options, limits, lines_of_file, note_lines, numbered, problem_lines
 from service.cli.command_error import fail
 from service.cli.file_argument import FileOrGlob, refuse_two_of_standard_input
 from service.cli.files import InputFile
+from service.cli.own_options import of_one_file
 from service.cli.sources import Source
 from service.curves.comparison import MOST_EVALUATIONS
 from service.environment import leave_pandas_out
 from service.wire.columns import ColumnError, SharedColumn, labels, numbers
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import SAMPLE_COLUMNS, Decoded
-from service.wire.formats.table_columns import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
+from service.wire.formats.missing_cells import without_missing
+from service.wire.formats.query_options import (
+    COUNTS_COLUMNS,
+    GROUP_ENDS,
+    GROUP_MASSES,
+    MISSING,
+    SAMPLE_COLUMNS,
+    Decoded,
+)
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 
@@ -67,28 +76,44 @@ def named_files(
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFile:
-    """One evaluation of a request: its name, its file, and the file's content."""
+    """One evaluation of a request: its name, its file, how this is read, and what it holds."""
 
     name: str
     file: Source
+    given: Mapping[str, str]
     decoded: Decoded
 
 
-def read_evaluations(files: Mapping[str, Source], given: dict[str, str]) -> list[EvaluationFile]:
-    """Read every file, tables with the given options; a file's problem is printed and ends the command."""
+def read_evaluations(
+    files: Mapping[str, Source], given: dict[str, str], own: Mapping[str, dict[str, str]]
+) -> list[EvaluationFile]:
+    """Read every file, tables with the given options and each with its own.
+
+    A file's problem is printed and ends the command; it is told with options of its own if others were read before.
+    """
     form = one_evaluation()
-    return [
-        EvaluationFile(name, file, read_evaluation(file, given, given, form, plain=False))
-        for name, file in files.items()
-    ]
+    read: list[EvaluationFile] = []
+    for name, file in files.items():
+        reading = given | own.get(name, {})
+        spelled = partial(of_one_file, name) if read or reading else None
+        decoded = read_evaluation(file, reading, reading, form, plain=False, spelled=spelled)
+        read.append(EvaluationFile(name, file, reading, decoded))
+    return read
 
 
 def read_evaluation(
-    file: Source, given: dict[str, str], typed: dict[str, str], form: TableForm, *, plain: bool
+    file: Source,
+    given: dict[str, str],
+    typed: dict[str, str],
+    form: TableForm,
+    *,
+    plain: bool,
+    spelled: Spelling | None = None,
 ) -> Decoded:
     """Read a file, a table with the given options, some of which were typed.
 
-    A problem is printed and ends the command. With `plain` a file's columns become lists, as in JSON.
+    A problem is printed and ends the command; `spelled` writes options for this file alone. With `plain` a file's
+    columns become lists, as in JSON.
     """
     given, typed = file.taken(given), file.taken(typed)
     if not isinstance(file, InputFile):
@@ -97,18 +122,38 @@ def read_evaluation(
     leave_pandas_out()
     try:
         decoded = DECODERS[file.media_type_of(body)](body, given, form, limits())
-        return _plain(decoded) if plain and file.is_table else decoded
+        return _plain(without_missing(decoded)) if plain and file.is_table else decoded
     except Problem as problem:
-        fail(lines_of_file(orjson.loads(problem_document(problem, "")), file, body, given, typed))
+        document = orjson.loads(problem_document(problem, ""))
+        fail(lines_of_file(document, file, body, given, typed, spelled=spelled))
+
+
+def with_common_missing(read: Sequence[Decoded]) -> tuple[list[Decoded], dict[str, object]]:
+    """Let `missing` be an option of the request if all evaluations have it: then paired rows are left out together.
+
+    What only some have is done here.
+    """
+    common = all(isinstance(each.document, dict) and each.document.get(MISSING) == "drop" for each in read)
+    done = read if common else [without_missing(each) for each in read]
+    without = [
+        replace(each, document={key: value for key, value in each.document.items() if key != MISSING})
+        if isinstance(each.document, dict)
+        else each
+        for each in done
+    ]
+    return without, {MISSING: "drop"} if common else {}
 
 
 def request_of(evaluations: Sequence[EvaluationFile], options: dict[str, object]) -> Decoded:
     """Put the evaluations and the options together; each warning begins with the name of its evaluation."""
-    document = {"evaluations": [_named(evaluation) for evaluation in evaluations], **options}
+    read, common = with_common_missing([each.decoded for each in evaluations])
+    named = [_named(each.name, decoded.document) for each, decoded in zip(evaluations, read, strict=True)]
     warnings = [
-        replace(told, detail=f"{each.name}: {told.detail}") for each in evaluations for told in each.decoded.warnings
+        replace(told, detail=f"{each.name}: {told.detail}")
+        for each, decoded in zip(evaluations, read, strict=True)
+        for told in decoded.warnings
     ]
-    return Decoded(document, warnings=tuple(warnings))
+    return Decoded({"evaluations": named, **common, **options}, warnings=tuple(warnings))
 
 
 def lines_of_problem(
@@ -116,6 +161,7 @@ def lines_of_problem(
 ) -> Iterator[str]:
     """Format a problem of the request, file by file, and of its options."""
     others: list[dict[str, Any]] = []
+    of_files: list[dict[str, Any]] = []
     by_file: dict[int, list[dict[str, Any]]] = {}
     for error in problem.get("errors", []):
         match = _OF_EVALUATION.fullmatch(error["pointer"])
@@ -128,8 +174,15 @@ def lines_of_problem(
     for position, errors in sorted(by_file.items()):
         evaluation = evaluations[position]
         renamed = [error | {"pointer": evaluation.decoded.pointer(error["pointer"])} for error in errors]
-        yield from problem_lines(problem | {"errors": renamed}, evaluation.file.name, options=evaluation.file.is_table)
-    yield from note_lines(problem, (error for errors in by_file.values() for error in errors))
+        renamed = numbered(renamed, evaluation.file.first_row(evaluation.given))
+        of_files += renamed
+        yield from problem_lines(
+            problem | {"errors": renamed},
+            evaluation.file.name,
+            options=evaluation.file.is_table,
+            spelled=None if len(by_file) == len(evaluations) else partial(of_one_file, evaluation.name),
+        )
+    yield from note_lines(problem, of_files)
 
 
 def _plain(decoded: Decoded) -> Decoded:
@@ -178,7 +231,6 @@ def _plain(decoded: Decoded) -> Decoded:
     return replace(decoded, document=document)
 
 
-def _named(evaluation: EvaluationFile) -> object:
+def _named(name: str, document: object) -> object:
     """Give the evaluation its name; anything but an object is left for the service to refuse."""
-    document = evaluation.decoded.document
-    return document | {"name": evaluation.name} if isinstance(document, dict) else document
+    return document | {"name": name} if isinstance(document, dict) else document

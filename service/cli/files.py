@@ -9,8 +9,9 @@ from typing import BinaryIO, Self
 import click
 
 from service.cli.layout import terminal_safe
+from service.wire.formats.charsets import guessed_in_utf8
 from service.wire.formats.query_options import CSV_PARAMETERS
-from service.wire.formats.signatures import signature_of
+from service.wire.formats.signatures import other_signature_of, signature_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
@@ -82,8 +83,13 @@ class InputFile:
 
     @cached_property
     def content(self) -> bytes:
-        """The whole content."""
-        return self.stream.read()
+        """The whole content; CSV that is not UTF-8 is read as Windows-1252, with a warning."""
+        content = self.stream.read()
+        recoded = guessed_in_utf8(content) if self.media_type == CSV else None
+        if recoded is None:
+            return content
+        click.echo(f"Warning: {self.name} is not UTF-8; it was read as Windows-1252.", err=True)
+        return recoded
 
     def media_type_of(self, body: bytes) -> str:
         """Return the media type of the content: Arrow may be a stream or a file."""
@@ -97,10 +103,16 @@ class InputFile:
         taken = {key: text for key, text in given.items() if self.media_type == CSV or key not in CSV_PARAMETERS}
         return {**self.of_suffix, **taken}
 
+    def first_row(self, given: Mapping[str, str]) -> int | None:
+        """The number that a spreadsheet shows for the first row below any header; None if none shows the file."""
+        if self.media_type != CSV:
+            return None
+        return 1 if given.get("header") == "absent" else 2
+
     def advice(self, body: bytes) -> str | None:
         """Say what to do with a file of another format than declared; None if that is not the problem."""
-        found = signature_of(body)
-        if found is None or found.media_type in {self.media_type, self.media_type_of(body)}:
+        found = other_signature_of(body, {self.media_type, self.media_type_of(body)})
+        if found is None:
             return None
         if found.coding is not None:
             return f"This looks like {found.name}; unpack it first."

@@ -1,9 +1,10 @@
 """`rocpr guide`: prints the user's guide, which is in service/guide."""
 
+from difflib import get_close_matches
+
 import click
 
 from service.guide import INDEX, markdown_of, pages
-from service.wire.problems import meant
 
 
 @click.command(short_help="Print a page of the guide, or list the pages.")
@@ -20,5 +21,7 @@ def guide(page: str | None) -> None:
     elif page in {INDEX, *known}:
         click.echo(markdown_of(page).encode(), nl=False)  # bytes, because not every terminal's encoding has λ
     else:
-        message = f"There is no page {page!r} in the guide; {meant(page, list(known))}"
+        near = get_close_matches(page, known, 1)
+        meant = f"did you mean {near[0]}?" if near else f"the pages are {', '.join(known)}."
+        message = f"There is no page {page!r} in the guide; {meant}"
         raise click.BadParameter(message, param_hint="PAGE")

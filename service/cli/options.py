@@ -13,6 +13,7 @@ import click
 
 from service.cli.command_error import end
 from service.cli.files import FORMATS
+from service.wire.formats.query_options import COUNTS_COLUMNS, GROUPS_COLUMNS, TOTALS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -55,11 +56,20 @@ class Commands(click.Group):
             own = click.Context(command, parent=ctx, info_name=name)
             _, _, given = command.make_parser(own).parse_args([*rest])
             for option in given:
-                if isinstance(option, click.Option) and not option.is_flag and given.count(option) > 1:
+                if (
+                    isinstance(option, click.Option)
+                    and not (option.is_flag or option.multiple)
+                    and given.count(option) > 1
+                ):
                     typed = option.opts[-1]
                     commas = f"; separate names by commas: {typed} a,b" if option.metavar == NAME_LIST else ""
                     raise click.UsageError(f"{typed} is given more than once{commas}.", own)
         return name, command, rest
+
+
+def flag(name: str) -> str:
+    """Write an option as typed."""
+    return f"--{name.replace('_', '-')}"
 
 
 NAME_LIST = "NAMES"
@@ -81,9 +91,24 @@ def _reading_options(
         click.option(
             "--delimiter",
             metavar="MARK",
-            help="Separator in CSV: comma, semicolon, tab or pipe.  [default: comma; tab in .tsv]",
+            help="Separator in CSV: comma, semicolon, tab, pipe or space.  [default: comma; tab in .tsv]",
         ),
         click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
+        click.option(
+            "--escape",
+            metavar="NAME",
+            help="What is before a quote within quotes in CSV: quote, or backslash as Spark writes.  [default: quote]",
+        ),
+        click.option(
+            "--header",
+            metavar="NAME",
+            help="With absent, CSV has no header, and its columns are called 1, 2 and so on.  [default: present]",
+        ),
+        click.option(
+            "--missing",
+            metavar="NAME",
+            help="With drop, rows with an empty cell in a column that is used are left out.  [default: refuse]",
+        ),
     )
 
 
@@ -93,9 +118,24 @@ _TWO_CLASSES_OPTIONS = (
         "--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]"
     ),
 )
-_TOTALS_OPTIONS = (
-    click.option("--positives", metavar="NUMBER", help="Total positives, for counts without column fn."),
-    click.option("--negatives", metavar="NUMBER", help="Total negatives, for counts without column tn."),
+_COUNTS_OPTIONS = (
+    *(click.option(f"--{key}", metavar="NAME", help=f"Column {key} of counts.") for key in COUNTS_COLUMNS),
+    click.option(
+        "--positives",
+        metavar="NUMBER|NAME",
+        help="Total positives, for counts without column fn; for groups, its column.",
+    ),
+    click.option(
+        "--negatives",
+        metavar="NUMBER|NAME",
+        help="Total negatives, for counts without column tn; for groups, its column.",
+    ),
+)
+_GROUPS_OPTIONS = tuple(
+    click.option(flag(key), metavar="NAME", help=f"Column {key} of groups.") for key in GROUPS_COLUMNS
+)
+_GROUPS_MASSES_OPTIONS = tuple(
+    click.option(flag(key), metavar="NAME", help=f"Column {key} of groups.") for key in TOTALS
 )
 
 indices_option = click.option(
@@ -107,18 +147,20 @@ indices_option = click.option(
 
 def evaluation_options(command: _Command) -> _Command:
     """Add the options for reading an evaluation, and --json."""
-    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS, *_TOTALS_OPTIONS)
+    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS, *_COUNTS_OPTIONS, *_GROUPS_OPTIONS)
 
 
 def compared_options(command: _Command) -> _Command:
     """Add the options for reading several evaluations, and --json."""
     scores = "Column of the scores; in a single FILE, one for each classifier: old,new.  [default: scores]"
-    return _with(command, *_reading_options(scores, NAME_LIST), *_TWO_CLASSES_OPTIONS, *_TOTALS_OPTIONS)
+    return _with(
+        command, *_reading_options(scores, NAME_LIST), *_TWO_CLASSES_OPTIONS, *_COUNTS_OPTIONS, *_GROUPS_OPTIONS
+    )
 
 
 def sliced_options(command: _Command) -> _Command:
     """Add the options for reading a sample or groups in slices: counts cannot be sliced."""
-    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS)
+    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS, *_GROUPS_OPTIONS, *_GROUPS_MASSES_OPTIONS)
 
 
 def classes_options(command: _Command) -> _Command:
@@ -136,8 +178,3 @@ def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
     """The options that were given, as the texts of a query."""
     texts = {name: "true" if value is True else value for name, value in options.items()}
     return {name: text for name, text in texts.items() if isinstance(text, str)}
-
-
-def flag(name: str) -> str:
-    """Write an option as typed."""
-    return f"--{name.replace('_', '-')}"

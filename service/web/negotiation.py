@@ -7,13 +7,15 @@ thousands.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from werkzeug.datastructures import Accept, Headers, MIMEAccept
 from werkzeug.http import parse_accept_header, parse_options_header
 
+from service.wire.formats.charsets import CHARSETS, UTF_8, WINDOWS_1252
 from service.wire.formats.codings import IDENTITY
-from service.wire.media_types import GENERAL
+from service.wire.media_types import CSV, GENERAL
 from service.wire.problems import Problem
 
 _WHAT_TO_SEND = {
@@ -31,9 +33,6 @@ _WHAT_TO_SEND = {
     "application/zstd": " Name the type of the uncompressed data in Content-Type, and add Content-Encoding: zstd.",
 }
 """{unsupported type that tools send: what to send instead}; curl -F and files= of Python's requests send the first."""
-
-CHARSETS = frozenset({"utf-8", "us-ascii"})
-"""The charsets that a body may declare; both are read as UTF-8."""
 
 VARY = "Accept, Accept-Encoding"
 """The request headers on which answers and refusals depend, for Vary."""
@@ -63,24 +62,33 @@ def _with_digits(header: str) -> str:
     return _QUALITY.sub(lambda match: f"{match[1]}{match[2] or 0}.{match[3] or 0}", header)
 
 
-def request_media_type(headers: Headers, supported: Sequence[str]) -> str:
-    """Read the body's media type from Content-Type, without its parameters; it may be one of GENERAL.
+@dataclass(frozen=True, slots=True)
+class BodyType:
+    """What Content-Type says: the media type, without parameters, the charset, and whether a table has no header."""
 
-    Raises Problem unsupported_media_type for other unsupported types, a charset other than UTF-8, or a table without a
-    header.
+    media_type: str
+    charset: str = UTF_8
+    lacks_header: bool = False
+
+    def with_header(self, query: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        """Add what it says of the header to a query that does not."""
+        return (*query, ("header", "absent")) if self.lacks_header and "header" not in dict(query) else query
+
+
+def request_body_type(headers: Headers, supported: Sequence[str]) -> BodyType:
+    """Read Content-Type; the media type may be one of GENERAL.
+
+    Raises Problem unsupported_media_type for other unsupported types, and other charsets.
     """
     media_type, parameters = parse_options_header(headers.get("Content-Type", "")[:LONGEST])
     media_type = media_type.lower()
     if media_type not in supported and media_type not in GENERAL:
         detail = f"{media_type[:60]!r} is not a supported Content-Type; send {' or '.join(supported)}."
         raise Problem("unsupported_media_type", detail + _WHAT_TO_SEND.get(media_type, ""))
-    if parameters.get("charset", "utf-8").lower() not in CHARSETS:
-        raise Problem("unsupported_media_type", "The body's charset must be utf-8.")
-    if parameters.get("header", "present").lower() == "absent":
-        raise Problem(
-            "unsupported_media_type", "A table must have a header; this one's Content-Type says header=absent."
-        )
-    return media_type
+    charset = CHARSETS.get(parameters.get("charset", UTF_8).lower())
+    if charset is None or (charset != UTF_8 and media_type not in {CSV, *GENERAL}):
+        raise Problem("unsupported_media_type", f"The body's charset must be {UTF_8}, or {WINDOWS_1252} for CSV.")
+    return BodyType(media_type, charset, parameters.get("header", "present").lower() == "absent")
 
 
 def request_coding(headers: Headers, supported: Sequence[str]) -> str:

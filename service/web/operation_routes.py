@@ -31,7 +31,14 @@ from service.web.access.security_headers import SecuredHeaders
 from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
 from service.web.lines import lines
-from service.web.negotiation import VARY, request_coding, request_media_type, response_coding, response_media_type
+from service.web.negotiation import (
+    VARY,
+    BodyType,
+    request_body_type,
+    request_coding,
+    response_coding,
+    response_media_type,
+)
 from service.web.observation.observation import Fact, finish_later, note
 from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.answers import png
@@ -208,29 +215,30 @@ def operations_blueprint(operations: Operations) -> Blueprint:
 
 def _request_without_body(operation: str, environ: "WSGIEnvironment") -> Request:
     given = tuple((name, environ[name]) for name in _NEGOTIATED if name in environ)
-    accept, content_type, content_encoding, accept_encoding = _negotiated(operation, given, draws=png.is_drawn())
+    accept, body_type, content_encoding, accept_encoding = _negotiated(operation, given, draws=png.is_drawn())
     return Request(
         operation=operation,
         instance=instance_of(request.path),
-        content_type=content_type,
+        content_type=body_type.media_type,
         accept=accept,
-        parameters=_query_parameters(environ.get("QUERY_STRING", "")),
+        parameters=body_type.with_header(_query_parameters(environ.get("QUERY_STRING", ""))),
         body=b"",
+        charset=body_type.charset,
         content_encoding=content_encoding,
         accept_encoding=accept_encoding,
     )
 
 
 @lru_cache(_REMEMBERED)
-def _negotiated(operation: str, given: tuple[tuple[str, str], ...], *, draws: bool) -> tuple[str, str, str, str]:
-    """Choose the answer's media type, the body's, the body's coding and the answer's, by these headers.
+def _negotiated(operation: str, given: tuple[tuple[str, str], ...], *, draws: bool) -> tuple[str, BodyType, str, str]:
+    """Choose the answer's media type, the body's type, the body's coding and the answer's, by these headers.
 
     draws   whether pictures can be drawn in pixels here. Raises Problem.
     """
     headers, codings = EnvironHeaders(dict(given)), tuple(CODINGS)
     return (
         response_media_type(headers, response_media_types(operation), {} if draws else {PNG: png.NEEDS}),
-        request_media_type(headers, REQUEST_MEDIA_TYPES),
+        request_body_type(headers, REQUEST_MEDIA_TYPES),
         request_coding(headers, codings),
         response_coding(headers, codings),
     )

@@ -33,8 +33,8 @@ _LISTED = 5
 NO_VALUE = ("", "#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 """Texts that tables have in place of a missing value; pandas reads all of them as one."""
 
-LEAVE_OUT = "Leave out rows without one."
-"""What to do about a missing number or label of a table. The sender decides that, so no row is left out here."""
+LEAVE_OUT = "Leave out rows without one, or set missing=drop."
+"""What to do about a missing number or label of a table; only the sender can decide it."""
 
 
 class Labels(NamedTuple):

@@ -16,9 +16,9 @@ def test_a_wrong_cell_is_pointed_to_in_its_file(tmp_path: Path) -> None:
     assert (run.exit_code, run.stdout) == (2, "")
     lines = run.stderr.splitlines()
     assert lines[0] == f"Error: {path}: This cannot be used."
-    assert re.fullmatch(r"  column labels, row 2: .* \(not_a_label\)", lines[1])
-    assert re.fullmatch(r"  column prob, row 1: .* \(not_a_number\)", lines[2])
-    assert lines[3:] == [*lines[:3], "  Rows are counted from 0, starting below any header."]
+    assert re.fullmatch(r"  column labels, row 4: .* \(not_a_label\)", lines[1])
+    assert re.fullmatch(r"  column prob, row 3: .* \(not_a_number\)", lines[2])
+    assert lines[3:] == [*lines[:3], "  Rows are numbered as a spreadsheet shows them: a header is row 1."]
 
 
 def test_errors_of_the_service_name_the_file(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_errors_of_the_service_name_the_file(tmp_path: Path) -> None:
     run = rocpr(*written(tmp_path, one={"scores": [1, "2"], "labels": [0, 1]}), f"two={path}", "--weights", "load")
     assert (run.exit_code, run.stdout) == (2, "")
     assert f"Error: {tmp_path / 'one.json'}: This cannot be used.\n  /scores/1: " in run.stderr
-    assert f"Error: {path}: This cannot be used.\n  column load, row 1: " in run.stderr
+    assert f"Error: {path}: This cannot be used.\n  column load, row 3: " in run.stderr
     assert "(negative)\n" in run.stderr
     assert run.stderr.count("Rows are counted from 0, starting below any header.") == 1
     run = rocpr(ALL, *written(tmp_path, one=FIRST))

@@ -37,7 +37,7 @@ def fed(command: str) -> list[str]:
     [
         ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
-        ("compare", one_evaluation("indices").parameters, {"files", "paired"}),
+        ("compare", one_evaluation("indices").parameters, {"files", "paired", "own"}),
         ("slices", set(OPERATIONS["slices"].parameters) - {"slices"}, {"file", "slices_", "sort"}),
         ("classes", OPERATIONS["classes"].parameters, {"file"}),
     ],
@@ -90,10 +90,10 @@ def test_a_wrong_value_is_pointed_to(command: str) -> None:
     done = run(command, "-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
-    assert re.search(r"\n  column scores, row 1: .*\(not_a_number\)\n", done.stderr)
-    assert "\n  column labels, row 2: " in done.stderr
+    assert re.search(r"\n  column scores, row 3: .*\(not_a_number\)\n", done.stderr)
+    assert "\n  column labels, row 4: " in done.stderr
     assert done.stderr.count("--positive-label") == 1
-    assert done.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n")
+    assert done.stderr.endswith("\n  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

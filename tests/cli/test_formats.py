@@ -64,7 +64,7 @@ def test_errors_are_reported_with_their_row(tmp_path: Path) -> None:
     ):
         assert run.exit_code == 2
         assert (
-            "column p, row 1: This is null; it must be a number. Leave out rows without one. (not_a_number)"
+            "column p, row 1: This is null; it must be a number. Leave out rows without one, or set --missing drop."
             in run.stderr
         )
     assert "the columns are: 'p', 'y'" in rocpr("curves", path).stderr
@@ -83,7 +83,8 @@ def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
         for arguments in (["tradeoffs", path], ["compare", f"a={path}", f"b={path}"]):
             run = rocpr(*arguments)
             assert run.exit_code == 2
-            assert run.stderr == f"Error: {path}: {advice}\n"
+            assert run.stderr.startswith(f"Error: {path}: This cannot be read.\n  The file is not UTF-8: byte ")
+            assert run.stderr.endswith(f" is invalid. Save it as CSV UTF-8.\n  {advice}\n")
 
 
 @pytest.mark.parametrize(("suffix", "program"), [("gz", "gzip"), ("zst", "zstd")])
@@ -219,7 +220,7 @@ def test_more_than_two_labels_are_reported_by_every_command(tmp_path: Path) -> N
     [
         ("scores,labels\n85%,1\n0.2,0\n", "'85%' is not a decimal number: leave out the percent sign."),
         ("scores,labels\n1,0.9\n0,0.8\n1,0.7\n", "'0.9', '0.8' and '0.7' look like scores; if they are labels, name"),
-        ("0.9,1\n0.8,0\n", "is: '0.9', '1'; a table begins with the names of its columns."),
+        ("0.9,1\n0.8,0\n", "If it is data, add the line scores,labels above, or set --header absent, which"),
         ("scores,labels\n", "The table has a header and no rows. (no_rows)"),
         ("", "The file is empty; send a table, with columns such as scores and labels."),
     ],

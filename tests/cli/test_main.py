@@ -78,7 +78,9 @@ def of_one_value() -> list[list[str]]:
         command = commands.commands[path[0]]
         command = command.commands[path[1]] if len(path) > 1 else command
         found += [
-            [*path, option.opts[-1]] for option in command.params if option.opts[0][0] == "-" and not option.is_flag
+            [*path, option.opts[-1]]
+            for option in command.params
+            if option.opts[0][0] == "-" and not (option.is_flag or option.multiple)
         ]
     return found
 

@@ -145,8 +145,8 @@ def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> N
     assert title == "Error: standard input: This cannot be used."
     assert [line.split(":")[0] for line in lines] == [
         "  --at-lambda/0",
-        "  column indices, row 1",
-        "  Rows are counted from 0, starting below any header.",
+        "  column indices, row 3",
+        "  Rows are numbered as a spreadsheet shows them",
     ]
     path = tmp_path / "request.json"
     path.write_text('{"scores": [2, 1], "labels": [0, 1], "indices": ["f1"]}')

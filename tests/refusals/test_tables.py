@@ -151,7 +151,8 @@ def test_a_table_of_very_many_columns(operation: str) -> None:
         ("tp,fp\n1,1\n", TOTALS | {"negatives": "-1"}, "/negatives", "negative"),
         ("tp,fp,fn,tn\n1e300,1,0,2\n", {}, "", "total_out_of_range"),
         ("scores,labels,tp,fp\n.9,1,1,0\n.1,0,1,1\n", {}, "/scores", "exclusive"),
-        *((GROUPS_TABLE, {name: "score"}, f"/{name}", "exclusive") for name in ("weights", "positives")),
+        (GROUPS_TABLE, {"weights": "score"}, "/weights", "exclusive"),
+        (GROUPS_TABLE, {"positives": "2"}, "/positives", "missing"),
     ],
 )
 def test_counts(operation: str, table: str, options: dict[str, str], pointer: str, code: str) -> None:

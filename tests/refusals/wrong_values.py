@@ -37,7 +37,7 @@ NOT_NUMBERS = [
 """Values that are not numbers, alone or in a list."""
 
 NOT_ONE_NUMBER = [*NOT_NUMBERS, ([0.5], "not_a_number", "This is a list; it must be one number.")]
-A_LIST = ([0.5], "not_a_number", "This is a list; it must be a number. From predict_proba(X), send one column:")
+A_LIST = ([0.5], "not_a_number", "This is a list; it must be a number.")
 
 
 @singledispatch

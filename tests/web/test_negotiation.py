@@ -11,8 +11,8 @@ from service.web.negotiation import (
     LONGEST,
     MOST_MEMBERS,
     first_members,
+    request_body_type,
     request_coding,
-    request_media_type,
     response_coding,
     response_media_type,
 )
@@ -39,7 +39,13 @@ CODINGS = ("zstd", "gzip")
     ],
 )
 def test_a_supported_content_type_is_read(header: str, expected: str) -> None:
-    assert request_media_type(Headers({"Content-Type": header}), SUPPORTED) == expected
+    assert request_body_type(Headers({"Content-Type": header}), SUPPORTED).media_type == expected
+
+
+@pytest.mark.parametrize("name", ["windows-1252", "Windows-1252", "cp1252", "ISO-8859-1", "latin1"])
+def test_csv_may_be_in_windows_1252(name: str) -> None:
+    found = request_body_type(Headers({"Content-Type": f"text/csv; charset={name}"}), SUPPORTED)
+    assert (found.media_type, found.charset) == ("text/csv", "windows-1252")
 
 
 @pytest.mark.parametrize(
@@ -56,7 +62,7 @@ def test_a_supported_content_type_is_read(header: str, expected: str) -> None:
 )
 def test_any_other_content_is_415(headers: dict[str, str]) -> None:
     with pytest.raises(Problem) as caught:
-        request_media_type(Headers(headers), SUPPORTED)
+        request_body_type(Headers(headers), SUPPORTED)
     assert caught.value.type.code == "unsupported_media_type"
 
 
@@ -102,7 +108,7 @@ def test_any_other_content_coding_is_415(header: str) -> None:
 )
 def test_common_types_that_are_unsupported_get_advice(media_type: str, advice: str) -> None:
     with pytest.raises(Problem) as caught:
-        request_media_type(Headers({"Content-Type": media_type}), SUPPORTED)
+        request_body_type(Headers({"Content-Type": media_type}), SUPPORTED)
     assert advice in caught.value.detail
 
 
@@ -234,9 +240,10 @@ def test_a_long_header_is_parsed_only_up_to_the_limit(unit: str, length: int, mo
     header = unit * (length // len(unit))
     headers = Headers({"Accept": header, "Accept-Encoding": header, "Content-Type": f"application/json{header}"})
     assert response_coding(headers, CODINGS) in {*CODINGS, "identity"}
-    for read in (response_media_type, request_media_type):
-        with suppress(Problem):
-            assert read(headers, SUPPORTED) in SUPPORTED
+    with suppress(Problem):
+        assert response_media_type(headers, SUPPORTED) in SUPPORTED
+    with suppress(Problem):
+        assert request_body_type(headers, SUPPORTED).media_type in SUPPORTED
     assert len(parsed) >= 2
     assert all(len(text) <= LONGEST and text.count(",") < MOST_MEMBERS for text in parsed[:-1])
     assert len(parsed[-1]) <= LONGEST
@@ -268,6 +275,6 @@ def test_codings_beyond_the_first_are_not_used() -> None:
 
 def test_a_content_type_with_endless_parameters_is_still_its_type() -> None:
     long = Headers({"Content-Type": "text/csv; charset=utf-8" + "; a=b" * 6000})
-    assert request_media_type(long, SUPPORTED) == "text/csv"
+    assert request_body_type(long, SUPPORTED).media_type == "text/csv"
     with pytest.raises(Problem, match="is not a supported Content-Type"):
-        request_media_type(Headers({"Content-Type": "a" * 8000}), SUPPORTED)
+        request_body_type(Headers({"Content-Type": "a" * 8000}), SUPPORTED)

@@ -42,6 +42,21 @@ def test_an_evaluation_is_answered(client: FlaskClient) -> None:
     assert response.get_json()["auc"]["roc"] == 0.75
 
 
+def test_content_type_says_how_csv_is_written(client: FlaskClient) -> None:
+    table = "größe,labels\n0.9,1\n0.2,0\n".encode("windows-1252")
+    query = {"scores": "größe", "include": "auc"}
+    for charset in ("windows-1252", "ISO-8859-1"):
+        headers = {"Content-Type": f"text/csv; charset={charset}"}
+        assert client.post(CURVES, data=table, headers=headers, query_string=query).get_json()["auc"]["roc"] == 1
+    refused = client.post(CURVES, data=table, headers={"Content-Type": "text/csv"}, query_string=query)
+    assert "charset=windows-1252" in check_problem(refused, "malformed_body")["detail"]
+    refused = client.post(CURVES, data=SAMPLE, headers={"Content-Type": "application/json; charset=windows-1252"})
+    check_problem(refused, "unsupported_media_type")
+    headers = {"Content-Type": "text/csv; header=absent"}
+    answer = client.post(CURVES, data=b"0.9,1\n0.2,0\n", headers=headers, query_string="include=auc")
+    assert answer.get_json()["auc"]["roc"] == 1
+
+
 def test_an_evaluation_is_answered_as_csv(client: FlaskClient) -> None:
     response = client.post(CURVES, data=SAMPLE, headers={**JSON, "Accept": "text/csv"}, query_string="table=auc")
     assert response.status_code == 200

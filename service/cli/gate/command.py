@@ -6,6 +6,8 @@ Knows the command's options and statuses; answer.py or the server decides the ve
 import os
 import sys
 import traceback
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -24,6 +26,7 @@ from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
 from service.cli.options import evaluation_options, given_texts
+from service.cli.own_options import baseline_options, texts_of_baseline
 from service.cli.plots import plot_option
 from service.cli.sources import Source, refuse_without_table, source_of
 from service.cli.written_files import WRITTEN_FILE, in_a_directory
@@ -61,6 +64,7 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
 @evaluation_options
 @engine_options()
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
+@baseline_options
 @click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
 @click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
 @click.option("--insecure", is_flag=True, help="Send the key even to an address without TLS.")
@@ -103,7 +107,8 @@ def gate(
     """Check whether SCORES meet the rules in RULES.toml.
 
     SCORES and OLD are tables as rocpr curves takes them, or JSON files with the fields of an evaluation. The options
-    for columns apply to both, and override those in RULES.toml. One of the files can be - for standard input.
+    for columns apply to both, and override those in RULES.toml; those for OLD alone begin with --baseline, or are below
+    [baseline] in RULES.toml. One of the files can be - for standard input.
 
     The exit status is 0 if every rule is met, 1 if a rule failed, and 2 if none failed but one is undecided, or if
     something went wrong. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml. With --json, this prints
@@ -111,6 +116,9 @@ def gate(
 
     On GitHub, a report in Markdown is added to the job's summary.
     """
+    of_baseline = texts_of_baseline(options)
+    if of_baseline and baseline is None:
+        raise click.UsageError("Options of the baseline need --baseline OLD.")
     if init and (junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
     if server is not None and engine is not None:
@@ -139,12 +147,12 @@ def gate(
         advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
-        _print(_first_rules(source, old, given, asked, as_json=as_json))
+        _print(_first_rules(source, old, given, of_baseline, asked, as_json=as_json))
         return
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
         rules = Rules.read(streams[0])
-        body = Question(rules, source, old, given).verdict(asked)
+        body = Question(rules, source, old, given, of_baseline).verdict(asked)
     document = orjson.loads(body)
     names = (source.name, None if old is None else old.name)
     lines = verdict_lines(printable(document), *map(printable, names))
@@ -170,12 +178,19 @@ def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
 
 
 def _first_rules(
-    scores: Source, baseline: Source | None, given: dict[str, str], server: ServerAddress | None, *, as_json: bool
+    scores: Source,
+    baseline: Source | None,
+    given: dict[str, str],
+    of_baseline: dict[str, str],
+    server: ServerAddress | None,
+    *,
+    as_json: bool,
 ) -> str:
     """Make the text of RULES.toml, or of RULES.json."""
 
     def document_of(probe: dict[str, Any]) -> Any:  # noqa: ANN401  # an answer
-        return orjson.loads(Question(Rules("the first rules", {}, probe), scores, baseline, given).verdict(server))
+        rules = Rules("the first rules", {}, probe)
+        return orjson.loads(Question(rules, scores, baseline, given, of_baseline).verdict(server))
 
     if baseline is None:
         document = document_of(PROBE)
@@ -189,9 +204,16 @@ def _first_rules(
             click.echo(terminal_safe(f"Warning: {scores.name}: {warning['detail']}"), err=True)
     if as_json:
         return rules_json(document)
-    values = {"lower_is_positive", *TOTALS}
-    reading = {key: orjson.loads(text) if key in values else text for key, text in given.items()}
-    return rules_text(document, scores.name, reading)
+    return rules_text(document, scores.name, _values(given), _values(of_baseline))
+
+
+def _values(texts: Mapping[str, str]) -> dict[str, object]:
+    """The values of options in TOML: totals are numbers, but the same options name columns of groups."""
+    values: dict[str, object] = dict(texts)
+    for key in {"lower_is_positive", *TOTALS} & texts.keys():
+        with suppress(orjson.JSONDecodeError):
+            values[key] = orjson.loads(texts[key])
+    return values
 
 
 def _print(text: str | bytes) -> None:

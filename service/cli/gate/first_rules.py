@@ -84,12 +84,19 @@ _DEPLOYED = """
 """
 
 
-def rules_text(document: dict[str, Any], name: str, reading: dict[str, Any]) -> str:
-    """Write RULES.toml from the answer to PROBE; `reading` are the keys for reading the file."""
+def rules_text(
+    document: dict[str, Any], name: str, reading: dict[str, object], of_baseline: dict[str, object] | None = None
+) -> str:
+    """Write RULES.toml from the answer to PROBE.
+
+    `reading` are the keys for reading the files, `of_baseline` those for the baseline's alone.
+    """
     kept, left_out = _chosen(document)
     lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=percent(LEVEL))]
     lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
     lines += [_PAIRED] if document["paired"] else []
+    own = [f"{key} = {_toml(value)}\n" for key, value in (of_baseline or {}).items()]
+    lines += ["\n[baseline]\n", *own] if own else []
     for check in kept:
         low = [] if _lowest(check) > 0 else ["# Every model meets a minimum of 0: raise it.\n"]
         lines += [*_about(check), *low, *_rule_lines(check)]

@@ -13,25 +13,28 @@ import orjson
 
 from service.answer import answer_decoded
 from service.cli.asking import (
+    Spelling,
     is_problem,
     limits,
     lines_of_file,
     note_lines,
+    numbered,
     problem_lines,
     use_compiled,
 )
 from service.cli.command_error import fail
 from service.cli.engine_rows import limits_of_engines
-from service.cli.evaluations import read_evaluation
+from service.cli.evaluations import read_evaluation, with_common_missing
 from service.cli.files import InputFile
 from service.cli.gate.rules_file import GATE_OPTIONS, Rules
 from service.cli.gate.server_address import ServerAddress, fits_a_query
+from service.cli.own_options import of_baseline
 from service.cli.sources import Source
 from service.curves.evaluation import CurvesWarning
 from service.operations import OPERATIONS
 from service.request import Request
 from service.wire.columns import items
-from service.wire.formats.query_options import BASELINE, MEANING, Decoded
+from service.wire.formats.query_options import BASELINE, MEANING, Decoded, options_of
 from service.wire.formats.tables import one_evaluation
 from service.wire.media_types import JSON
 
@@ -42,6 +45,8 @@ _OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)
 class Question:
     """The question; `given` are the options of the command line, which override those of the rules.
 
+    `of_baseline` are those for the baseline alone, which override these.
+
     A JSON file has its own options: it takes from these only the meaning of labels and scores, unless it has its own.
     """
 
@@ -49,6 +54,7 @@ class Question:
     scores: Source
     baseline: Source | None
     given: dict[str, str]
+    of_baseline: dict[str, str] = field(default_factory=dict)
     _decoded: Decoded = field(init=False, default_factory=lambda: Decoded({}))
     _baseline: Decoded = field(init=False, default_factory=lambda: Decoded({}))
 
@@ -107,6 +113,11 @@ class Question:
         return self.rules.texts | self.given
 
     @property
+    def _texts_of_baseline(self) -> dict[str, str]:
+        """How the baseline's table is read."""
+        return self._texts | self.rules.texts_of_baseline | self.of_baseline
+
+    @property
     def _meaning(self) -> dict[str, Any]:
         """The meaning of labels and scores in a JSON file that does not give it."""
         given = {key: self.given[key] for key in ("positive_label",) if key in self.given}
@@ -121,13 +132,33 @@ class Question:
         if not isinstance(document, dict):
             return document
         self._refuse_options(document)
-        if self.baseline is not None:
-            self._baseline = read_evaluation(self.baseline, self._texts, self.given, one_evaluation(), plain=plain)
-            meaning = {key: value for key, value in document.items() if key in MEANING} | self._meaning
-            document["baseline"] = _with_meaning(self.baseline, self._baseline.document, meaning)
-            if plain and self.baseline.is_table and "labels" in document["baseline"]:
-                document["baseline"].setdefault("positive_label", True)  # its labels are booleans now
-        return document | self.rules.options
+        if self.baseline is None:
+            return document | self.rules.options
+        self._baseline = read_evaluation(
+            self.baseline,
+            self._texts_of_baseline,
+            self.given | self.of_baseline,
+            one_evaluation(),
+            plain=plain,
+            spelled=of_baseline,
+        )
+        self._refuse_unpaired(plain=plain)
+        (self._decoded, self._baseline), common = with_common_missing([self._decoded, self._baseline])
+        document = dict(_with_meaning(self.scores, self._decoded.document, self._meaning))
+        of_baseline_alone = self.rules.texts_of_baseline | self.of_baseline
+        meaning = {key: value for key, value in document.items() if key in MEANING} | self._meaning
+        meaning |= {key: options_of(of_baseline_alone)[key] for key in MEANING if key in of_baseline_alone}
+        document["baseline"] = _with_meaning(self.baseline, self._baseline.document, meaning)
+        if plain and self.baseline.is_table and "labels" in document["baseline"]:
+            document["baseline"].setdefault("positive_label", True)  # its labels are booleans now
+        return document | common | self.rules.options
+
+    def _refuse_unpaired(self, *, plain: bool) -> None:
+        """Refuse paired rows if some were left out of one file, and the service cannot do the same with the other."""
+        left_out = any(told.code == "rows_left_out" for told in self._decoded.warnings + self._baseline.warnings)
+        if plain and left_out and self.rules.options.get("paired"):
+            advice = "paired rows can only be left out together where both files are read: leave out --server."
+            fail([f"Error: {self.scores.name}: {advice}"])
 
     def _refuse_options(self, document: dict[str, Any]) -> None:
         """Refuse a JSON file of scores that is a whole request, whose rules would be lost."""
@@ -148,7 +179,7 @@ class Question:
 
     def _lines_of_problem(self, problem: dict[str, Any]) -> Iterator[str]:
         """Format a problem, file by file."""
-        of_rules, of_scores, of_baseline, of_both = [], [], [], []
+        of_rules, of_scores, of_old, of_both = [], [], [], []
         for error in problem.get("errors", []):
             pointer: str = error["pointer"]
             if self.baseline is not None and error["code"] == "not_paired" and pointer == "/paired":
@@ -157,7 +188,7 @@ class Question:
                 of_rules.append(error | {"pointer": self.rules.place(pointer) + pointer})
             elif self.baseline is not None and f"{pointer}/".startswith("/baseline/"):
                 inner = self._baseline.pointer(pointer.removeprefix("/baseline"))
-                of_baseline.append(error | {"pointer": inner})
+                of_old.append(error | {"pointer": inner})
             else:
                 of_scores.append(error | {"pointer": self._decoded.pointer(pointer)})
         if of_rules:
@@ -166,13 +197,19 @@ class Question:
                 yield "  The option --baseline OLD names its file."
         if of_both and self.baseline is not None:
             yield from problem_lines(problem | {"errors": of_both}, f"{self.scores.name}, {self.baseline.name}")
-        if of_scores or not (of_rules or of_baseline or of_both):
+        of_scores = numbered(of_scores, self.scores.first_row(self._texts))
+        of_old = numbered(of_old, None if self.baseline is None else self.baseline.first_row(self._texts_of_baseline))
+        if of_scores or not (of_rules or of_old or of_both):
             yield from problem_lines(problem | {"errors": of_scores}, self.scores.name, options=self.scores.is_table)
-        if of_baseline and self.baseline is not None:
-            yield from problem_lines(
-                problem | {"errors": of_baseline}, self.baseline.name, options=self.baseline.is_table
-            )
-        yield from note_lines(problem, of_scores + of_baseline)
+        yield from self._lines_of_baseline(problem, of_old, None if of_scores else of_baseline)
+        yield from note_lines(problem, of_scores + of_old)
+
+    def _lines_of_baseline(
+        self, problem: dict[str, Any], errors: list[dict[str, Any]], spelled: Spelling | None
+    ) -> Iterator[str]:
+        if errors and self.baseline is not None:
+            name, is_table = self.baseline.name, self.baseline.is_table
+            yield from problem_lines(problem | {"errors": errors}, name, options=is_table, spelled=spelled)
 
 
 def _with_meaning(file: Source, document: object, meaning: dict[str, Any]) -> Any:  # noqa: ANN401  # any JSON value

@@ -14,20 +14,24 @@ from typing import Any, BinaryIO, Self
 
 from service.cli.command_error import fail
 from service.cli.files import name_of
+from service.cli.own_options import READING
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import RULE_KEYS
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import BASELINE, CLOSED_ENDS, CSV_PARAMETERS, MEANING, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.query_options import BASELINE, COUNTS_COLUMNS, GROUPS_COLUMNS, MEANING, SAMPLE_COLUMNS
 from service.wire.problems import meant
 
 KEYS = OPERATIONS["gates"].parameters
 INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
 
-COLUMNS = (*SAMPLE_COLUMNS, BASELINE)
+COLUMNS = (*SAMPLE_COLUMNS, BASELINE, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 """Keys that name the columns of a table."""
 
-GATE_OPTIONS = tuple(key for key in KEYS if key not in {*COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS})
+GATE_OPTIONS = tuple(key for key in KEYS if key not in {*READING, BASELINE})
 """Keys of the gate itself."""
+
+_BASELINE_TABLE = "baseline"
+"""The table that says how the baseline's file is read, where it differs."""
 
 _EXAMPLE = '[[rules]], metric = "roc", min = 0.8'
 
@@ -92,6 +96,11 @@ class Rules:
         """How tables are read, as the texts of a query."""
         return {key: _text(self.document[key]) for key in KEYS if key in self.document and key not in GATE_OPTIONS}
 
+    @property
+    def texts_of_baseline(self) -> dict[str, str]:
+        """How the baseline's table is read, where it differs."""
+        return {key: _text(value) for key, value in self.document.get(_BASELINE_TABLE, {}).items()}
+
     def place(self, pointer: str) -> str:
         """Write the line of a pointer, as `line 12: `; empty if unknown."""
         while pointer:
@@ -102,10 +111,16 @@ class Rules:
 
 
 def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
-    yield from _unknown(document, KEYS, "")
-    for key in COLUMNS:
-        if not isinstance(document.get(key, ""), str):
-            yield FileFault(f"/{key}", f'{key} is the name of a column, in quotes: {key} = "..."')
+    yield from _unknown(document, (*KEYS, _BASELINE_TABLE), "")
+    baseline = document.get(_BASELINE_TABLE, {})
+    if isinstance(baseline, dict):
+        yield from _unknown(baseline, READING, f"/{_BASELINE_TABLE}")
+    else:
+        yield FileFault(f"/{_BASELINE_TABLE}", "[baseline] says how its file is read; --baseline OLD names the file.")
+    for pointer, table in (("", document), (f"/{_BASELINE_TABLE}", baseline)):
+        for key in COLUMNS:
+            if isinstance(table, dict) and not isinstance(table.get(key, ""), str):
+                yield FileFault(f"{pointer}/{key}", f'{key} is the name of a column, in quotes: {key} = "..."')
     yield from _unknown(document.get("intervals", {}), INTERVALS_KEYS, "/intervals")
     rules = document.get("rules", [])
     if not rules:
@@ -127,8 +142,6 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fi
             advice = "keys for the whole file go above the first line with brackets."
         elif not pointer and key in RULE_KEYS:
             advice = "it belongs below a [[rules]] line."
-        elif not pointer and key == "baseline":
-            advice = "give the baseline's file with --baseline."
         else:
             advice = meant(key, known)
         yield FileFault(f"{pointer}/{key}", f"{key[:40]!r} is unknown; {advice}")

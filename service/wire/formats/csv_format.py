@@ -1,21 +1,33 @@
-"""Reads CSV (RFC 4180, with a header, in UTF-8) with pyarrow: bytes to columns of text.
+"""Reads CSV (RFC 4180, in UTF-8) with pyarrow: bytes to columns of text.
 
-Two parameters give the delimiter and the decimal mark; neither is guessed.
+Parameters give the dialect; nothing is guessed. A first line such as `sep=;`, which Excel reads, gives the delimiter,
+too.
 """
 
 import codecs
 import csv
 import io
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from functools import reduce
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from service.curves.budget import is_bounded, spend
+from service.curves.exact import IntArray
 from service.environment import require_memory
+from service.wire.formats.charsets import WINDOWS_1252, has_no_controls
+from service.wire.formats.csv_dialect import (
+    WELL_QUOTED,
+    Dialect,
+    badly_quoted,
+    refuse_numbers_as_names,
+    refuse_other_separators,
+    with_doubled_quotes,
+    without_line_for_excel,
+)
+from service.wire.formats.csv_records import Records
 from service.wire.formats.reading_work import csv_work
 from service.wire.formats.table_columns import (
     LONGEST_HEADER,
@@ -26,23 +38,17 @@ from service.wire.formats.table_columns import (
 )
 from service.wire.formats.text_columns import TextColumn
 from service.wire.limits import Limits
-from service.wire.problems import Problem, invalid_value
+from service.wire.media_types import CSV
+from service.wire.problems import Problem
 
 _BOM = b"\xef\xbb\xbf"
-_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
-_DECIMALS = {"point": ".", "comma": ","}
-_ESCAPED_TAB = r"\t"
-_WELL_QUOTED = {
-    delimiter: re.compile(rb'(?:[^"]++|(?<![^%b\r\n])"(?:[^"]++|"")*+"(?![^%b\r\n]))*+' % (2 * (delimiter.encode(),)))
-    for delimiter in _DELIMITERS.values()
-}
 _ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 """A non-blank line of a correctly quoted body."""
 
 _LINE_END = re.compile(rb"[\r\n]")
-_FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
-_FOR_EXCEL = re.compile(rb"sep=([,;\t|])\Z")
-"""A line before the header that tells Excel the delimiter."""
+
+_BLANKS = " \u00a0"
+"""What is dropped around names: the second is a space at which no line breaks."""
 
 _CHECKED_BYTES = 1 << 20
 """Bytes checked at a time."""
@@ -50,55 +56,24 @@ _CHECKED_BYTES = 1 << 20
 _MEMORY_PER_BYTE = 4
 """The memory that pyarrow's reader may take per byte of a body; if it gets none, it ends the process."""
 
-_ROW_0 = 2
-"""pyarrow's number for the first row below the header."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """The delimiter, its `name`, and the decimal mark."""
-
-    name: str
-    decimal: str
-
-    @property
-    def delimiter(self) -> str:
-        """The delimiter character."""
-        return _DELIMITERS[self.name]
-
-    @classmethod
-    def of(cls, parameters: Mapping[str, str]) -> Self:
-        """Read the parameters delimiter and decimal, names or the characters themselves. Raises Problem."""
-        delimiter = _named(parameters, "delimiter", _DELIMITERS) or "comma"
-        return cls(delimiter, _DECIMALS[_named(parameters, "decimal", _DECIMALS) or "point"])
-
-
-def _named(parameters: Mapping[str, str], key: str, known: Mapping[str, str]) -> str | None:
-    if key not in parameters:
-        return None
-    text = "\t" if parameters[key] == _ESCAPED_TAB else parameters[key]
-    for name, character in known.items():
-        if text in {name, character}:
-            return name
-    raise invalid_value(f"/{key}", "not_one_of", f"Must be one of {', '.join(known)}.")
-
 
 class CsvTable:
     """A CSV body whose header has been read; columns are read on demand."""
 
     def __init__(self, body: bytes, limits: Limits, dialect: Dialect | None = None) -> None:
-        self._dialect = dialect = dialect or Dialect.of({})
-        body = body.removeprefix(_BOM)
+        body, self._dialect = without_line_for_excel(body.removeprefix(_BOM), dialect or Dialect.of({}))
+        dialect = self._dialect
         if is_bounded():
             spend(csv_work(body, dialect.delimiter.encode()))
         _check_text(body)
-        if b'"' in body and not _WELL_QUOTED[dialect.delimiter].fullmatch(body):
-            _refuse_other_separators(body, dialect)
-            raise Problem(
-                "malformed_body", ("A quote is not closed, or there is text between a quote and the separator.")
-            )
+        if dialect.escape == "backslash":
+            body = with_doubled_quotes(body)
+        if b'"' in body and not WELL_QUOTED[dialect.delimiter].fullmatch(body):
+            refuse_other_separators(body, dialect)
+            raise badly_quoted(body, dialect)
         self.rows = 0
         self._body = body if body.endswith((b"\n", b"\r")) else body + b"\n"
+        self._numbers: IntArray | None = None
         self.header = _header(body, dialect)
         self.header_is = f"the header, split at {dialect.name}s, is"
         if not _LINE_END.search(body):
@@ -106,18 +81,68 @@ class CsvTable:
                 "the body is one line (curl -d removes the line breaks of a file, --data-binary keeps them); "
                 "split, it is"
             )
-        if len(self.header) == 1 or self.header[0] == "sep=":  # a table of one column is useless
-            _refuse_other_separators(body, dialect)
+        if len(self.header) == 1:  # a table of one column is useless
+            refuse_other_separators(body, dialect)
+        if dialect.has_header is False:
+            self.header_is = "it has no header, and its columns are"
+            self.header = [str(place) for place in range(1, len(self.header) + 1)]
+        elif dialect.has_header is None and len(self.header) > 1 and _LINE_END.search(body):
+            refuse_numbers_as_names(self.header, dialect)
         if _has_more_rows(body, limits.max_rows):
             raise Problem("too_many_rows", f"The table has more rows than the limit of {limits.max_rows}.")
 
+    @property
+    def has_header(self) -> bool:
+        """Whether the first row has the names of the columns."""
+        return self._dialect.has_header is not False
+
+    def number_of(self, row: int) -> int:
+        """The number of a row of the columns within the body, from 0 below any header; lines without a value count."""
+        numbers = self._numbers
+        if numbers is None:
+            records = Records.of(self._body)
+            numbers = records.numbers(~records.is_blank)
+        return int(numbers[row + self.has_header]) - 1 - self.has_header
+
     def read(self, names: list[str]) -> dict[str, TextColumn]:
-        """Read the named columns as text. Raises Problem for a row of another width, or if there are no rows."""
+        """Read the named columns as text, without rows that have no value.
+
+        Raises Problem for a row of another width, or if there are no rows.
+        """
         # Columns are identified by position: names of columns that are not read may repeat.
         positions = {name: str(place) for name, place in unique_places(self.header, names).items()}
+        table = self._parsed([*positions.values()])
+        if self._numbers is None and (table is None or (names and _has_empty_rows(table))):
+            self._leave_out_rows_without_values()
+            table = self._parsed([*positions.values()])
+        if table is None or table.num_rows == 0:
+            message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
+            raise no_rows(message)
+        self.rows = table.num_rows
+        return {name: TextColumn(table[position], self._dialect.decimal) for name, position in positions.items()}
+
+    def _leave_out_rows_without_values(self) -> None:
+        """Leave out what spreadsheets write for rows that were formatted or emptied, such as `;;`."""
+        mark = self._dialect.delimiter.encode()
+        if is_bounded():
+            spend(csv_work(self._body, mark))
+        require_memory(_MEMORY_PER_BYTE * len(self._body))
+        records = Records.of(self._body, mark)
+        kept = records.has_value
+        kept[0] |= self.has_header
+        self._numbers = records.numbers(kept)
+        self._body = records.only(self._body, kept)
+
+    def _parsed(self, positions: list[str]) -> pa.Table | None:
+        """Read some columns, identified by position; None if a row of another width has no value."""
         ragged: list[arrow_csv.InvalidRow] = []
+        empty: list[arrow_csv.InvalidRow] = []
+        no_value = f' \t"{self._dialect.delimiter}'
 
         def refuse(row: arrow_csv.InvalidRow) -> str:
+            if not row.text.strip(no_value):
+                empty.append(row)
+                return "skip"
             ragged.append(row)
             return "error"
 
@@ -127,7 +152,7 @@ class CsvTable:
                 io.BytesIO(self._body),
                 read_options=arrow_csv.ReadOptions(
                     column_names=[str(position) for position in range(len(self.header))],
-                    skip_rows_after_names=1,
+                    skip_rows_after_names=int(self.has_header),
                     use_threads=False,
                     block_size=len(self._body) + 1,
                 ),
@@ -135,28 +160,35 @@ class CsvTable:
                     delimiter=self._dialect.delimiter, newlines_in_values=True, invalid_row_handler=refuse
                 ),
                 convert_options=arrow_csv.ConvertOptions(
-                    include_columns=list(positions.values()),
-                    column_types=dict.fromkeys(positions.values(), pa.string()),
+                    include_columns=positions,
+                    column_types=dict.fromkeys(positions, pa.string()),
                     strings_can_be_null=False,
                 ),
             )
         except MemoryError:  # pyarrow's, too
             raise
         except (pa.ArrowException, OSError):
-            if ragged:
-                found, row = ragged[0].actual_columns, ragged[0].number - _ROW_0
-                detail = (
-                    f"Row {row} has {found} field{'' if found == 1 else 's'} but the header has {len(self.header)}; "
-                    "row 0 is the first below the header."
-                )
-            else:
-                detail = "The body is not CSV."
-            raise Problem("malformed_body", detail) from None
-        if table.num_rows == 0:
-            message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
-            raise no_rows(message)
-        self.rows = table.num_rows
-        return {name: TextColumn(table[position], self._dialect.decimal) for name, position in positions.items()}
+            raise self._ragged(ragged[0]) if ragged else Problem("malformed_body", "The body is not CSV.") from None
+        return None if empty else table
+
+    def _ragged(self, row: arrow_csv.InvalidRow) -> Problem:
+        """Make the problem of a row of another width."""
+        found, width = row.actual_columns, len(self.header)
+        number = self.number_of(row.number - 1 - self.has_header) + 1 + self.has_header
+        header = "the header, row 1," if self.has_header else "row 1"
+        detail = f"Row {number} has {found} field{'' if found == 1 else 's'} but {header} has {width}."
+        if self.has_header and found == width + 1:
+            detail += " If R wrote row names, which have no name in the header: write.table(..., row.names = FALSE)."
+        return Problem("malformed_body", detail)
+
+
+def _has_empty_rows(table: pa.Table) -> bool:
+    """Whether a row has no value in any of these columns."""
+    first = table.column(0)
+    rows = pc.or_(pc.equal(first, ""), pc.or_(pc.starts_with(first, " "), pc.starts_with(first, "\t")))
+    some = table.filter(rows)
+    empty = [pc.equal(pc.ascii_trim(column, " \t"), "") for column in some.columns] if some.num_rows else []
+    return bool(empty) and bool(pc.any(reduce(pc.and_, empty)).as_py())
 
 
 def _check_text(body: bytes) -> None:
@@ -169,35 +201,17 @@ def _check_text(body: bytes) -> None:
             held = len(decoder.getstate()[0])
             decoder.decode(body[start : start + _CHECKED_BYTES], final=start + _CHECKED_BYTES >= len(body))
     except UnicodeDecodeError as error:
-        message = f"The body is not UTF-8: byte {start - held + error.start} is invalid. Save it as CSV UTF-8."
-        raise Problem("malformed_body", message) from None
-
-
-def _refuse_other_separators(body: bytes, dialect: Dialect) -> None:
-    """Raise Problem if the header contains another usual delimiter, but not the given one."""
-    line = _FIRST_LINE.match(body, 0, LONGEST_HEADER)
-    header = (line[0] if line else b"").strip(b"\r\n")
-    if for_excel := _FOR_EXCEL.match(header):
-        name = next(name for name, mark in _DELIMITERS.items() if mark.encode() == for_excel[1])
-        detail = f"The line {header.decode()!r} is only for Excel: leave it out and set delimiter={name}."
-        raise Problem("malformed_body", detail)
-    if dialect.delimiter.encode() in header:
-        return
-    for name, mark in _DELIMITERS.items():
-        if mark.encode() in header:
-            comma = ", and decimal=comma if its numbers have decimal commas" if name == "semicolon" else ""
-            raise Problem(
-                "malformed_body",
-                f"The values look separated by {name}s, but the delimiter is a {dialect.name}: "
-                f"set delimiter={name}{comma}.",
-            )
+        message = f"The body is not UTF-8: byte {start - held + error.start} is invalid. Save it as CSV UTF-8"
+        if has_no_controls(body):
+            message += f"; or send Content-Type: {CSV}; charset={WINDOWS_1252} if a spreadsheet wrote it so"
+        raise Problem("malformed_body", f"{message}.") from None
 
 
 def _header(body: bytes, dialect: Dialect) -> list[str]:
     head = body[:LONGEST_HEADER]
     lines = io.TextIOWrapper(io.BytesIO(head), encoding="utf-8", newline="")
     try:
-        header = next(csv.reader(lines, delimiter=dialect.delimiter, strict=True), [])
+        header = [name.strip(_BLANKS) for name in next(csv.reader(lines, delimiter=dialect.delimiter, strict=True), [])]
     except UnicodeDecodeError:  # cut within a character; the body was checked
         raise too_many_columns() from None
     except csv.Error as error:

@@ -4,14 +4,17 @@ The document has the shape of the JSON body, so that one schema checks them all.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import service.wire.formats.json_lists  # which registers how plain lists are read
 import service.wire.formats.slice_columns  # noqa: F401  # registers how columns define slices
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.codings import Body
-from service.wire.formats.csv_format import CsvTable, Dialect
+from service.wire.formats.csv_dialect import Dialect
+from service.wire.formats.csv_format import CsvTable
 from service.wire.formats.json_format import decode_json
 from service.wire.formats.json_shapes import refuse_other_shapes
+from service.wire.formats.missing_cells import column_pointers
 from service.wire.formats.parquet_format import ParquetTable
 from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
@@ -37,7 +40,17 @@ def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     form.check(parameters)
     table = CsvTable(bytes(body), limits, Dialect.of(parameters))
-    return form.decode(table, {key: text for key, text in parameters.items() if key not in CSV_PARAMETERS})
+    decoded = form.decode(table, parameters if table.has_header else _with_columns(table, parameters))
+    return replace(decoded, row_of=dict.fromkeys(column_pointers(decoded.document), table.number_of))
+
+
+def _with_columns(table: CsvTable, parameters: Mapping[str, str]) -> Mapping[str, str]:
+    """Of exactly two columns without names, the first are scores and the second labels, unless the query says more."""
+    free = [name for name in table.header if name not in parameters.values()]
+    wanted = [key for key in ("scores", "labels") if key not in parameters]
+    if len(table.header) != 2:  # noqa: PLR2004  # scores and labels
+        return parameters
+    return {**parameters, **dict(zip(wanted, free, strict=False))}
 
 
 def _columnar(make: Callable[[Body, TableForm, Limits], Table]) -> Decoder:

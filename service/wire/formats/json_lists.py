@@ -19,6 +19,7 @@ from service.wire.columns import (
     doubtful,
     first_misfit,
     inexact_integer,
+    items,
     label_misfit,
     labels,
     numbers,
@@ -53,7 +54,7 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
     wrong = kinds - {int, float, *([type(None)] if nullable else [])}
     if wrong:
         row = _first(type(value) in wrong for value in column)
-        raise ColumnError("not_a_number", _quoted(column[row]) or _other(column[row], "number"), row)
+        raise ColumnError("not_a_number", _quoted(column[row]) or _not_number(column, row), row)
     if type(None) in kinds:
         column = [math.nan if value is None else value for value in column]
     try:
@@ -103,9 +104,18 @@ def _quoted(value: object) -> str | None:
 
 
 def _other(value: object, wanted: str) -> str:
-    is_list = isinstance(value, (list, NumberList)) and wanted == "number"
-    advice = " From predict_proba(X), send one column: predict_proba(X)[:, 1]." if is_list else ""
-    return f"This is {_NAMES_OF_TYPES[type(value)]}; it must be a {wanted}.{advice}"
+    return f"This is {_NAMES_OF_TYPES[type(value)]}; it must be a {wanted}."
+
+
+def _not_number(column: list[Any], row: int) -> str:
+    """Say what to do about a value that is no number, by the shape of an array if it is one of lists."""
+    width = len(items(column[row]) or ()) if row == 0 else 0
+    advice = ""
+    if width:
+        is_flat = width == 1 or len(column) == 1
+        several = "Of several columns, send one, such as predict_proba(X)[:, 1] of two classes."
+        advice = " Of an array with one column or one row, send array.ravel()." if is_flat else f" {several}"
+    return _other(column[row], "number") + advice
 
 
 def _typed(value: object) -> tuple[str, object]:

@@ -3,16 +3,24 @@
 Knows what pandas and other tools write, not what a request means.
 """
 
+from typing import Any
+
 from service.curves.exact import FloatArray
 from service.wire.columns import ColumnError, Contents, Labels, contents, labels, numbers
 from service.wire.formats.json_columns import NumberList
-from service.wire.formats.likely_columns import likely
 from service.wire.media_types import CSV
 from service.wire.problems import FieldError, invalid_request, invalid_value, pointer_token
+from service.wire.usual_names import likely
 
-_SEND_COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; with pandas, '
+_SEND_COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; in Python, '
 _MOST_EXAMINED = 100
 """A body with more fields is not examined."""
+
+_ROWS = ("dataframe_records", "instances", "predictions", "inputs", "outputs")
+_OF_MODEL_SERVERS = frozenset(
+    {*_ROWS, "dataframe_split", "id", "model_name", "model_version", "name", "parameters", "params", "signature_name"}
+)
+"""The fields that model servers take and give: those with rows, and those beside them."""
 
 _CALL = 'df.to_dict(orient="list")'
 
@@ -53,6 +61,26 @@ def _found(document: object) -> str | None:
     row = next(iter(document.values()), None)
     if isinstance(row, dict) and next(iter(document)).isdecimal():
         return f'The body is an object of rows, as pandas writes it with orient="index"; {_SEND_COLUMNS}{_CALL}.'
+    call = _call_that_converts(document)
+    return None if call is None else f"The body has a model server's form; {_SEND_COLUMNS}{call}."
+
+
+def _call_that_converts(document: dict[str, Any]) -> str | None:
+    """The call that makes columns of what model servers take and give; None for anything else."""
+    if not document.keys() <= _OF_MODEL_SERVERS:
+        return None
+    if isinstance(document.get("dataframe_split"), dict):
+        return 'pandas.DataFrame(**body["dataframe_split"]).to_dict(orient="list")'
+    for name in _ROWS:
+        value = document.get(name)
+        first = value[0] if isinstance(value, list) and value else None
+        if isinstance(first, dict) and {"name", "data"} <= first.keys():  # a list of tensors
+            return f'{{each["name"]: each["data"] for each in body["{name}"]}}'
+        if isinstance(first, (dict, list, NumberList)):
+            names = "" if isinstance(first, dict) else ', columns=["scores", "labels"]'
+            return f'pandas.DataFrame(body["{name}"]{names}).to_dict(orient="list")'
+        if isinstance(value, dict):
+            return f'body["{name}"]'
     return None
 
 
@@ -67,20 +95,23 @@ def _text(text: str) -> str:
 
 @numbers.register
 def _(column: dict, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
-    raise _by_row()
+    raise _by_row(column)
 
 
 @labels.register
 def _(column: dict, positive_label: object) -> Labels:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
-    raise _by_row()
+    raise _by_row(column)
 
 
 @contents.register
-def _(column: dict) -> Contents:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
-    raise _by_row()
+def _(column: dict) -> Contents:  # type: ignore[type-arg]  # as for a list
+    raise _by_row(column)
 
 
-def _by_row() -> ColumnError:
+def _by_row(column: dict[str, Any]) -> ColumnError:
+    if column.keys() & {"dtype", "bdata"}:
+        detail = "This is an encoded array, as plotly writes NumPy's; it must be a list: array.tolist()."
+        return ColumnError("not_a_column", detail)
     detail = (
         f"This is an object of rows, as pandas' to_json and to_dict write; it must be a list: {_CALL}; "
         "of a typed array in JavaScript, Array.from(array)."

@@ -3,74 +3,32 @@
 Used in messages and a warning only; no result depends on it.
 """
 
-import re
 from urllib.parse import quote_plus
 
 from service.curves.evaluation import CurvesWarning
-
-_LONGEST_CONSIDERED = 40
-"""Longer names are not considered."""
-
-_USUAL = {
-    "scores": (
-        "score",
-        "y_score",
-        "y_scores",
-        "y_prob",
-        "y_proba",
-        "y_pred_proba",
-        "probability",
-        "probabilities",
-        "prob",
-        "probs",
-        "proba",
-        "predicted_probability",
-        "prediction",
-        "predictions",
-        "predicted",
-        "pred",
-        "y_pred",
-        "y_hat",
-        "yhat",
-        "decision_function",
-        "logit",
-        "confidence",
-        "p",
-    ),
-    "labels": (
-        "label",
-        "y_true",
-        "target",
-        "targets",
-        "truth",
-        "ground_truth",
-        "true_label",
-        "actual",
-        "observed",
-        "outcome",
-        "class",
-        "response",
-        "y_test",
-        "y",
-    ),
-    "weights": ("weight", "weights", "sample_weight", "sample_weights", "w"),
-}
-"""{column: other names for it, the likeliest first}; its own name, in capitals for instance, comes before them."""
-
-_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
+from service.wire.usual_names import likely
 
 
-def likely(names: list[str], missing: list[str]) -> dict[str, str]:
-    """Guess which names stand for the missing columns: {column: name}."""
-    spelled = {
-        _BETWEEN_WORDS.sub("_", name.lower()).strip("_"): name for name in names if len(name) <= _LONGEST_CONSIDERED
+def likely_counts_or_groups(header: list[str]) -> dict[str, str]:
+    """Guess which names stand for the columns of counts or of groups, if there are enough: {column: name}."""
+    counts = likely(header, ["tp", "fp", "fn", "tn", "threshold"])
+    if {"tp", "fp"} <= counts.keys():
+        return _renamed(counts)
+    masses = likely(header, ["positives", "negatives"])
+    ends = likely(header, ["score"]) or likely(header, ["score_from", "score_to"])
+    return _renamed(ends | masses) if len(masses) > 1 and ("score" in ends or len(ends) > 1) else {}
+
+
+def _renamed(found: dict[str, str]) -> dict[str, str]:
+    return {key: name for key, name in found.items() if key != name}
+
+
+def unused_threshold(header: list[str]) -> dict[str, CurvesWarning]:
+    """Warn of a column that looks like the threshold of counts by another name: {column: warning}."""
+    detail = "The column {!r} is not used. If it holds the thresholds, give its name as threshold."
+    return {
+        name: CurvesWarning("unused_threshold", detail.format(name)) for name in likely(header, ["threshold"]).values()
     }
-    found = {
-        key: next((spelled[usual] for usual in (key, *_USUAL[key]) if usual in spelled), None)
-        for key in missing
-        if key in _USUAL
-    }
-    return {key: name for key, name in found.items() if name is not None}
 
 
 def unused_weights(header: list[str]) -> dict[str, CurvesWarning]:

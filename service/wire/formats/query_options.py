@@ -3,7 +3,7 @@
 Knows which option is a text, a list or JSON, not what is valid.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -23,22 +23,34 @@ SOFT_LABELS = "soft_labels"
 SLICES = "slices"
 """The columns that define slices."""
 
-COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, SLICES)
+COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
+GROUP_ENDS = ("score", "score_from", "score_to")
+TOTALS = ("positives", "negatives")
+"""Totals of counts; for a table of groups, the names of its columns."""
+
+SQUARES = ("positives_squared", "negatives_squared")
+GROUP_MASSES = (*TOTALS, *SQUARES)
+GROUPS_COLUMNS = (*GROUP_ENDS, *SQUARES)
+"""The columns of groups besides those called like totals."""
+
+COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, SLICES, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 """Parameters that name columns of a table."""
 
-CSV_PARAMETERS = ("delimiter", "decimal")
+CSV_PARAMETERS = ("delimiter", "decimal", "escape", "header")
 """Parameters of CSV."""
+
+MISSING = "missing"
+"""What happens to a row with an empty cell in a column that is used."""
 
 CLOSED_ENDS = "closed"
 """Which ends of a group belong to it."""
 
-TOTALS = ("positives", "negatives")
 MEANING = ("positive_label", "lower_is_positive")
 
 PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark", "scale")
 """The query parameters that go with a picture, whatever the body is."""
 
-_TEXT_PARAMETERS = ("positive_label", CLOSED_ENDS, "keep", "chart", "theme", "title")
+_TEXT_PARAMETERS = ("positive_label", MISSING, CLOSED_ENDS, "keep", "chart", "theme", "title")
 _NAME_LIST_PARAMETERS = ("include", "indices", "charts")
 _NUMBER_LIST_PARAMETERS = ("thresholds", "at_lambda", "lambda_range", "mark")
 _EXAMPLES = {
@@ -63,6 +75,9 @@ _EXAMPLES = {
 }
 """{query parameter: an example of its text}"""
 
+_COMMAS = {"comma", ","}
+_SHOWN_TEXT = 40
+
 _JSON_WORDS = frozenset({"true", "false", "null"})
 """All JSON texts that begin with a letter."""
 
@@ -76,14 +91,19 @@ class Decoded:
 
     pointers   map pointers into it to the caller's terms (a table's columns).
     warnings   about what the document leaves out.
+    row_of     {pointer to a column in it: from a row of the column to the caller's}, unless they are the same.
     """
 
     document: object
     pointers: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[CurvesWarning, ...] = ()
+    row_of: Mapping[str, Callable[[int], int]] = field(default_factory=dict)
 
     def pointer(self, inner: str) -> str:
         """Return the caller's pointer for one into the document."""
+        column, _, row = inner.rpartition("/")
+        if column in self.row_of and row.isdecimal():
+            inner = f"{column}/{self.row_of[column](int(row))}"
         for prefix, outer in self.pointers.items():
             if inner == prefix or inner.startswith(f"{prefix}/"):
                 return outer + inner[len(prefix) :]
@@ -91,13 +111,17 @@ class Decoded:
 
 
 def options_of(parameters: Mapping[str, str]) -> dict[str, object]:
-    """Read the parameters that do not name columns."""
-    return {key: _value(key, text) for key, text in parameters.items() if key not in COLUMN_PARAMETERS}
+    """Read the parameters that do not say how a table is read."""
+    return {
+        key: _value(key, text, parameters)
+        for key, text in parameters.items()
+        if key not in COLUMN_PARAMETERS and key not in CSV_PARAMETERS
+    }
 
 
 def picture_options(parameters: dict[str, str]) -> dict[str, object]:
     """Remove the picture's options from the query, and return them as a document for its schema."""
-    return {key: _value(key, parameters.pop(key)) for key in PICTURE_PARAMETERS if key in parameters}
+    return {key: _value(key, parameters.pop(key), parameters) for key in PICTURE_PARAMETERS if key in parameters}
 
 
 def complete(document: object, parameters: Mapping[str, str]) -> Decoded:
@@ -175,16 +199,26 @@ def json_or_truth(text: str) -> object:
     return parse_json(text) if truth is None else truth
 
 
-def _value(key: str, text: str) -> object:
-    """Read a parameter: text, a list (comma-separated or JSON), a boolean, or JSON."""
+def _value(key: str, text: str, beside: Mapping[str, str]) -> object:
+    """Read a parameter: text, a list (comma-separated or JSON), a boolean, or JSON; `beside` are all parameters."""
     if key in _TEXT_PARAMETERS:
         return text
     if key in _NAME_LIST_PARAMETERS:
         return names_or_json(text)
+    if key in _NUMBER_LIST_PARAMETERS and beside.get("decimal") in _COMMAS and _has_whole_items(text):
+        message = (
+            f"With decimal=comma, {text[:_SHOWN_TEXT]} may be one number or several: write 0.5, or a list, [0.2, 0.8]."
+        )
+        raise invalid_value(f"/{key}", "not_a_number", message)
     try:
         return _numbers(text) if key in _NUMBER_LIST_PARAMETERS else json_or_truth(text)
     except StrictJsonError as error:
         raise _not_read(key, error) from None
+
+
+def _has_whole_items(text: str) -> bool:
+    """Whether a text without brackets has commas, and something without a point between them."""
+    return "," in text and "[" not in text and not all("." in item for item in text.split(","))
 
 
 def _numbers(text: str) -> object:

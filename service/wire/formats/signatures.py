@@ -5,6 +5,7 @@ anything.
 """
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -67,7 +68,8 @@ _LONGEST_SIGNATURE = 8
 _LOOKED_AT = 4096
 """Bytes of text that are examined."""
 
-_BEGINNING_OF_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]")
+_BEGINNING_OF_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*+(?:\{|\[\s*+(?:[\[{"\d\]\-]|true|false|null|\Z))')
+_ENDS_LIKE_JSON = re.compile(rb"[\]}]\s*\Z")
 _BEGINNING_OF_MARKUP = re.compile(rb"(?:\xef\xbb\xbf)?\s*+<")
 _FORM_FIELDS = re.compile(rb"[\w.%+\-\[\]]++=[^&=\s]*+(?:&[\w.%+\-\[\]]*+(?:=[^&=\s]*+)?)*+\s*+\Z")
 _TWO_NAMES = re.compile(rb'\s*+(?:"[^"\r\n]++"|[^",;\t|{\[<\x00-\x1f]++)[,;\t|][^\x00-\x08]')
@@ -82,6 +84,14 @@ def signature_of(body: Body) -> Signature | None:
         if head.startswith(each.begins) and tail.endswith(each.ends) and body.find(each.holds) >= 0
     )
     return next(chain(known, _signatures_of_text(bytes(body[:_LOOKED_AT]))), None)
+
+
+def other_signature_of(body: Body, said: Collection[str]) -> Signature | None:
+    """Recognise a body that is surely of another media type than those `said`; a header may begin with a bracket."""
+    found = signature_of(body)
+    if found is None or found.media_type in said or (found is _JSON and not _ENDS_LIKE_JSON.search(body[-64:])):
+        return None
+    return found
 
 
 def media_type_of(body: Body, said: str, content_encoding: str) -> str:
@@ -107,12 +117,19 @@ def media_type_of(body: Body, said: str, content_encoding: str) -> str:
     raise Problem("unsupported_media_type", detail)
 
 
-def mislabelled(body: Body, content_type: str, content_encoding: str) -> Problem | None:
-    """Make the problem of a body that is not what its headers say; None if it is, or is unknown."""
-    found = None if content_type in GENERAL else signature_of(body)
-    if found is None or found.media_type == content_type:
-        return None
-    return Problem("malformed_body", f"This looks like {found.name}: {_advice(found, content_encoding)}.")
+def with_hint(problem: Problem, body: Body, content_type: str, content_encoding: str) -> Problem:
+    """Add to a problem of the body what the body looks like, if that is not what its headers say."""
+    about_it = is_of_body(problem.type.code, (error.code for error in problem.errors))
+    found = None if content_type in GENERAL or not about_it else other_signature_of(body, {content_type})
+    if found is None:
+        return problem
+    hint = f"This looks like {found.name}: {_advice(found, content_encoding)}."
+    return Problem(problem.type.code, f"{problem.detail} {hint}", problem.errors)
+
+
+def is_of_body(code: str, errors: Iterable[str]) -> bool:
+    """Whether a problem, with the codes of its errors, may come from reading a body as what it is not."""
+    return code == "malformed_body" or not {"missing", "no_rows", "too_many_columns"}.isdisjoint(errors)
 
 
 def _signatures_of_text(head: bytes) -> list[Signature]:

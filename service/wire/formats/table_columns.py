@@ -3,25 +3,25 @@
 Knows names of columns and what they are for; nothing of formats, nor of documents.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.formats.likely_columns import did_you_mean, likely
+from service.wire.formats.likely_columns import did_you_mean, likely_counts_or_groups
+from service.wire.formats.query_options import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
 from service.wire.problems import Problem, invalid_value, pointer_token
+from service.wire.usual_names import likely
 
-COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
-GROUP_ENDS = ("score", "score_from", "score_to")
-GROUP_MASSES = ("positives", "negatives", "positives_squared", "negatives_squared")
-
-_NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?")
 _SHOWN_HEADER = 200
 """The characters of a table's header that a problem repeats."""
 
 LONGEST_HEADER = 1 << 20
 MOST_COLUMNS = 10_000
 """Every column of a table costs memory, even one that is not read."""
+
+
+_TOTAL_OF = {"tp": "", "fp": "", "fn": "positives", "tn": "negatives"}
+"""{column that counts need: the total that can take its place}"""
 
 
 class Table(Protocol):
@@ -57,15 +57,17 @@ def listed_names(text: str, header: list[str]) -> list[str]:
 def named_columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
     """The names of the columns that exist, under their own name or one given by a parameter."""
     chosen = {key: parameters.get(key, key) for key in keys if key in parameters or key in table.header}
-    for key, name in chosen.items():
-        check_column(table, key, name)
+    wrong = [key for key, name in chosen.items() if name not in table.header]
+    for key in wrong:
+        check_column(table, key, chosen[key], did_you_mean(likely(table.header, wrong)))
     return chosen
 
 
-def check_column(table: Table, key: str, name: str) -> None:
+def check_column(table: Table, key: str, name: str, hint: str = "") -> None:
     """Refuse the name of a column that the table does not have."""
     if name not in table.header:
-        raise invalid_value(f"/{key}", "missing", f"There is no column {name[:_SHOWN_HEADER]!r}; {header_of(table)}.")
+        message = f"There is no column {name[:_SHOWN_HEADER]!r}; {header_of(table)}.{hint}"
+        raise invalid_value(f"/{key}", "missing", message)
 
 
 def no_column(table: Table, key: str) -> Problem:
@@ -74,19 +76,52 @@ def no_column(table: Table, key: str) -> Problem:
     return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(likely(table.header, [key]))}")
 
 
+def no_evaluation(table: Table, missing: list[str], others: list[str]) -> Problem:
+    """Make the problem of a table that is no evaluation; `missing` are scores, labels or both of a sample."""
+    guessed = likely(table.header, missing)
+    hint = likely_counts_or_groups(table.header) if len(guessed) < len(missing) else {}
+    if len(missing) == 1 and not hint:
+        return no_column(table, missing[0])
+    message = (
+        "There are no columns scores and labels, nor tp and fp, nor score, positives and negatives; "
+        f"{header_of(table)}."
+    )
+    if len(guessed) == len(missing):  # whoever takes this advice should not lose the weights
+        hint = guessed | likely(table.header, others)
+    elif not hint:
+        hint = guessed
+        message += " If your columns have other names, give them with scores= and labels=."
+    return invalid_value("", "missing", f"{message}{did_you_mean(hint)}")
+
+
+def refuse_incomplete_counts(table: Table, known: Collection[str]) -> None:
+    """Refuse counts without a column or a total that they need, if a column seems to be it."""
+    needed = [key for key, total in _TOTAL_OF.items() if not {key, total} & {*known}]
+    guessed = likely(table.header, needed)
+    for key in guessed:
+        threshold = likely(table.header, [key for key in ("threshold",) if key not in known])
+        message = f"There is no column {key}; {header_of(table)}.{did_you_mean(guessed | threshold)}"
+        raise invalid_value(f"/{key}", "missing", message)
+
+
 def header_of(table: Table) -> str:
     """The names of the columns, as a problem shows them."""
     if not table.header:
         return "the table has no columns"
-    lacks_names = all(_NUMBER.fullmatch(name) for name in table.header)
-    needs = "; a table begins with the names of its columns" if lacks_names else ""
-    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}{needs}"
+    return f"{table.header_is}: {', '.join(map(repr, table.header))[:_SHOWN_HEADER]}"
 
 
-def counts_columns(table: Table) -> list[str]:
-    """The columns of counts that a table has; none if it has neither tp nor fp."""
-    present = [key for key in COUNTS_COLUMNS if key in table.header]
-    return present if {"tp", "fp"} & set(present) else []
+def counts_columns(table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
+    """The columns of counts, {key: name}; none if there is neither tp nor fp."""
+    found = named_columns(table, parameters, COUNTS_COLUMNS)
+    return found if {"tp", "fp"} & found.keys() else {}
+
+
+def group_columns(table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
+    """The columns of groups, {key: name}; none if there are no ends or no masses."""
+    ends = named_columns(table, parameters, GROUP_ENDS)
+    masses = named_columns(table, parameters, GROUP_MASSES) if ends else {}
+    return ends | masses if masses else {}
 
 
 def unique_places(header: list[str], names: list[str]) -> dict[str, int]:
@@ -118,12 +153,6 @@ def too_many_columns() -> Problem:
     """Make the problem of a table with too many columns or too long a header."""
     detail = f"The header or schema is longer than {LONGEST_HEADER} bytes or {MOST_COLUMNS} columns."
     return invalid_value("", "too_many_columns", detail)
-
-
-def group_columns(table: Table) -> list[str]:
-    """The columns of groups that a table has; none if it has no ends or no masses."""
-    ends, masses = ([key for key in keys if key in table.header] for keys in (GROUP_ENDS, GROUP_MASSES))
-    return [*ends, *masses] if ends and masses else []
 
 
 def distinct_columns(table: Table, key: str, text: str, most: int) -> list[str]:

@@ -9,15 +9,25 @@ from dataclasses import dataclass, replace
 
 from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
+from service.curves.evaluation import CurvesWarning
 from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.wire.columns import SharedColumn
 from service.wire.formats.json_shapes import refuse_names_of_other_libraries
-from service.wire.formats.likely_columns import did_you_mean, likely, unused_weights
+from service.wire.formats.likely_columns import (
+    did_you_mean,
+    unused_threshold,
+    unused_weights,
+)
 from service.wire.formats.query_options import (
     BASELINE,
     CLOSED_ENDS,
+    COUNTS_COLUMNS,
     CSV_PARAMETERS,
+    GROUP_ENDS,
+    GROUP_MASSES,
+    GROUPS_COLUMNS,
     MEANING,
+    MISSING,
     SAMPLE_COLUMNS,
     SLICES,
     SOFT_LABELS,
@@ -27,9 +37,6 @@ from service.wire.formats.query_options import (
     options_of,
 )
 from service.wire.formats.table_columns import (
-    COUNTS_COLUMNS,
-    GROUP_ENDS,
-    GROUP_MASSES,
     Table,
     counts_columns,
     distinct_columns,
@@ -37,11 +44,15 @@ from service.wire.formats.table_columns import (
     header_of,
     named_columns,
     no_column,
+    no_evaluation,
+    refuse_incomplete_counts,
 )
 from service.wire.problems import invalid_value, meant, pointer_token
+from service.wire.usual_names import likely
 
-_COUNTS_POINTERS = {f"/counts/{key}": f"/{key}" for key in (*COUNTS_COLUMNS, *TOTALS)} | {"/counts": ""}
-"""{pointer into the counts of a document: the caller's}"""
+_HOW_TO_READ = (*CSV_PARAMETERS, MISSING)
+_OF_ONE_EVALUATION = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *_HOW_TO_READ)
+"""The parameters that go with a table that is one evaluation."""
 
 
 def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
@@ -77,52 +88,55 @@ class TableForm:
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
 
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
-        """Read the table, after checking its parameters, and warn of weights that it seems to have and does not use."""
+        """Read the table, after checking its parameters, and warn of columns that should perhaps be used."""
         self.check(parameters)
         decoded = self.read(table, parameters)
-        unused = unused_weights(table.header) if "weights" in self.parameters and "weights" not in parameters else {}
-        if not unused or not _is_of_examples(decoded.document):
+        unused = self._unused(table.header, parameters, decoded.document)
+        if not unused:
             return decoded
         used = {*decoded.pointers.values()}
         warnings = (told for name, told in unused.items() if f"/{pointer_token(name)}" not in used)
         return replace(decoded, warnings=tuple(warnings))
 
+    def _unused(self, header: list[str], parameters: Mapping[str, str], document: object) -> dict[str, CurvesWarning]:
+        """Warn of columns that seem to be weights or thresholds: {column: warning}."""
+        if not isinstance(document, dict) or "groups" in document:
+            return {}
+        counts = document.get("counts")
+        if isinstance(counts, dict):
+            return {} if "threshold" in counts else unused_threshold(header)
+        return unused_weights(header) if "weights" in self.parameters and "weights" not in parameters else {}
+
 
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """The form of a table that is one evaluation, a sample or counts, with these options as query parameters."""
-    return TableForm((*SAMPLE_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options), _read_one, drawn)
+    """The form of a table that is one evaluation, with these options as query parameters."""
+    return TableForm((*_OF_ONE_EVALUATION, *options), _read_one, drawn)
 
 
 def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation; a sample may have a column of soft labels instead of labels."""
-    parameters = (*SAMPLE_COLUMNS, SOFT_LABELS, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
-    return TableForm(parameters, _read_hard_or_soft, drawn)
+    return TableForm((*_OF_ONE_EVALUATION, SOFT_LABELS, *options), _read_hard_or_soft, drawn)
 
 
 def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, and a baseline of the same rows if `baseline_scores` is given."""
-    parameters = (*SAMPLE_COLUMNS, BASELINE, *TOTALS, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options)
-    return TableForm(parameters, _read_with_baseline, drawn, answers_tables=False)
+    return TableForm((*_OF_ONE_EVALUATION, BASELINE, *options), _read_with_baseline, drawn, answers_tables=False)
 
 
 def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table of several samples: `scores` names their columns, labels and weights are shared."""
-    return TableForm((*SAMPLE_COLUMNS, *MEANING, *CSV_PARAMETERS, *options), _read_several, drawn)
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *_HOW_TO_READ, *options), _read_several, drawn)
 
 
 def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
-    """The form of a table that is one sample; `slices` names the columns that define its slices."""
-    return TableForm((*SAMPLE_COLUMNS, SLICES, *MEANING, CLOSED_ENDS, *CSV_PARAMETERS, *options), _read_slices, drawn)
+    """The form of a table that is one sample or groups; `slices` names the columns that define its slices."""
+    parameters = (*SAMPLE_COLUMNS, SLICES, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *_HOW_TO_READ, *options)
+    return TableForm(parameters, _read_slices, drawn)
 
 
 def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table of classes: `scores` names a column for each class, `labels` the column of classes."""
-    return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *CSV_PARAMETERS, *options), _read_classes, drawn)
-
-
-def _is_of_examples(document: object) -> bool:
-    """Whether a table's document has a row for each example; counts and groups take no weights."""
-    return isinstance(document, dict) and not {"counts", "groups"} & document.keys()
+    return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *_HOW_TO_READ, *options), _read_classes, drawn)
 
 
 def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
@@ -148,14 +162,14 @@ def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
         message = f"Name the columns that define the slices, as in slices=country,model; {header_of(table)}."
         raise invalid_value(f"/{SLICES}", "missing", message)
     names = distinct_columns(table, SLICES, parameters[SLICES], MOST_SLICE_COLUMNS)
-    chosen = named_columns(table, parameters, SAMPLE_COLUMNS)
+    chosen = _sample_columns(table, parameters, SAMPLE_COLUMNS)
     missing = [key for key in ("scores", "labels") if key not in chosen]
-    groups = group_columns(table) if missing and "scores" not in parameters else []
+    groups = group_columns(table, parameters) if missing and "scores" not in parameters else {}
     if groups:
         return _read_groups(table, parameters, groups, names)
     for key in missing:
         raise no_column(table, key)
-    _refuse_closed(parameters)
+    _refuse_of_groups(parameters, TOTALS)
     columns = table.read([*dict.fromkeys([*chosen.values(), *names])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
     document[SLICES] = {name: columns[name] for name in names}
@@ -194,57 +208,60 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
 
     The first two columns of a sample are its scores and its labels, which it needs.
     """
-    chosen = named_columns(table, parameters, sample)
-    counts = counts_columns(table) if "scores" not in parameters else []
+    chosen = _sample_columns(table, parameters, sample)
+    counts = counts_columns(table, parameters) if "scores" not in parameters else {}
     missing = [key for key in sample[:2] if key not in chosen]
-    groups = group_columns(table) if missing and not counts and "scores" not in parameters else []
+    groups = group_columns(table, parameters) if missing and not counts and "scores" not in parameters else {}
     if groups:
         return _read_groups(table, parameters, groups, ())
-    if not counts and len(missing) == 1:
-        raise no_column(table, missing[0])
-    if not counts and missing:
-        message = (
-            "There are no columns scores and labels, nor tp and fp, nor score, positives and negatives; "
-            f"{header_of(table)}."
-        )
-        guessed = likely(table.header, missing)
-        if len(guessed) < len(missing):
-            message += " If your columns have other names, give them with scores= and labels=."
-        else:  # whoever takes this advice should not lose the weights
-            guessed |= likely(table.header, [key for key in sample if key not in chosen])
-        raise invalid_value("", "missing", f"{message}{did_you_mean(guessed)}")
-    _refuse_closed(parameters)
+    if missing and not counts:
+        raise no_evaluation(table, missing, [key for key in sample if key not in chosen])
+    _refuse_of_groups(parameters)
     options = options_of(parameters)
     totals = {key: options.pop(key) for key in TOTALS if key in options}
     if totals and not counts:
         message = "Totals are for counts; this table is a sample."
         raise invalid_value(f"/{next(iter(totals))}", "exclusive", message)
-    columns = table.read([*dict.fromkeys([*chosen.values(), *counts])])
+    if counts:
+        refuse_incomplete_counts(table, {*counts, *totals})
+    columns = table.read([*dict.fromkeys([*chosen.values(), *counts.values()])])
     document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
     if counts:
-        document["counts"] = {key: columns[key] for key in counts} | totals
+        document["counts"] = {key: columns[name] for key, name in counts.items()} | totals
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
-    return Decoded(document | options, pointers | _COUNTS_POINTERS)
+    named = dict.fromkeys((*COUNTS_COLUMNS, *TOTALS)) | counts
+    pointers |= {f"/counts/{key}": f"/{pointer_token(name or key)}" for key, name in named.items()}
+    return Decoded(document | options, pointers | {"/counts": ""})
 
 
-def _refuse_closed(parameters: Mapping[str, str]) -> None:
-    """Refuse an option of groups for a table without groups."""
-    if CLOSED_ENDS in parameters:
-        raise invalid_value(f"/{CLOSED_ENDS}", "exclusive", "This is for groups; this table has none.")
+def _sample_columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+    """The columns of a sample, {key: name}; only named ones if parameters name columns of counts or groups."""
+    others = {*COUNTS_COLUMNS, *GROUPS_COLUMNS} & parameters.keys()
+    return named_columns(table, parameters, tuple(key for key in keys if key in parameters or not others))
 
 
-def _read_groups(table: Table, parameters: Mapping[str, str], groups: list[str], slices: Iterable[str]) -> Decoded:
+def _refuse_of_groups(parameters: Mapping[str, str], others: Iterable[str] = ()) -> None:
+    """Refuse options of groups for a table without groups."""
+    for key in (CLOSED_ENDS, *others):
+        if key in parameters:
+            raise invalid_value(f"/{key}", "exclusive", "This is for groups; this table has none.")
+
+
+def _read_groups(
+    table: Table, parameters: Mapping[str, str], groups: Mapping[str, str], slices: Iterable[str]
+) -> Decoded:
     """Read the columns of groups, those that define slices, and everything else from the query parameters."""
-    for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, *TOTALS):
+    for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE):
         if key in parameters:
             raise invalid_value(f"/{key}", "exclusive", "This is not for groups, and this table has groups.")
-    columns = table.read([*dict.fromkeys([*groups, *slices])])
-    options = options_of(parameters)
+    columns = table.read([*dict.fromkeys([*groups.values(), *slices])])
+    options = options_of({key: text for key, text in parameters.items() if key not in TOTALS})
     closed = {key: options.pop(key) for key in (CLOSED_ENDS,) if key in options}
-    document: dict[str, object] = {"groups": {key: columns[key] for key in groups} | closed}
+    document: dict[str, object] = {"groups": {key: columns[name] for key, name in groups.items()} | closed}
     if slices:
         document[SLICES] = {name: columns[name] for name in slices}
-    pointers = {f"/groups/{key}": f"/{key}" for key in (*GROUP_ENDS, *GROUP_MASSES, CLOSED_ENDS)}
+    named: dict[str, str | None] = {**dict.fromkeys((*GROUP_ENDS, *GROUP_MASSES, CLOSED_ENDS)), **groups}
+    pointers = {f"/groups/{key}": f"/{pointer_token(name or key)}" for key, name in named.items()}
     pointers |= {f"/{SLICES}/{pointer_token(name)}": f"/{pointer_token(name)}" for name in slices}
     return Decoded(document | options, pointers | {"/groups": ""})
 

@@ -15,7 +15,7 @@ from service.curves.errors import counted_rows
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
-from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid
+from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import classes_work
 
@@ -108,6 +108,7 @@ class ClassesRequestSchema(DrawnSchema):
     labels = _ClassLabels()
     weights = NumberColumn(minimum=0)
     lower_is_positive = Flag()
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ClassesRequest:

@@ -13,7 +13,7 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid
+from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import comparisons_work
 
@@ -59,6 +59,7 @@ class ComparisonsRequestSchema(DrawnSchema):
     charts = charts_field("comparisons")
     evaluations = ObjectList(NamedEvaluationSchema(), minimum=2, maximum=MOST_EVALUATIONS)
     indices = ChoiceSet(tuple(INDICES))
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ComparisonsRequest:

@@ -16,7 +16,7 @@ from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid
+from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid, missing_field
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
@@ -102,6 +102,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
     partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = fields.Nested(CostsSchema)
+    missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
     heir = "tuning"

@@ -18,6 +18,25 @@ from service.wire.problems import MAX_ERRORS
 _NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
 """The bits of -0.0, which no other double has."""
 
+_NULL = "This is null; it must be a {}."
+_OF_ROWS = frozenset(
+    (
+        "scores",
+        "weights",
+        "soft_labels",
+        "tp",
+        "fp",
+        "fn",
+        "tn",
+        "score",
+        "score_from",
+        "score_to",
+        "positives",
+        "negatives",
+    )
+)
+"""Lists of numbers with an item for each row, which may be left out if it is null."""
+
 _NOT_TEXT = {"Cc", "Cs"}
 """Unicode's categories of control characters and surrogates."""
 
@@ -60,7 +79,8 @@ class NumberColumn(fields.Field[FloatArray]):
         try:
             column = columns.numbers(value, nullable=self.nullable)
         except columns.ColumnError as error:
-            raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+            advice = f" {columns.LEAVE_OUT}" if attr in _OF_ROWS and error.detail == _NULL.format("number") else ""
+            raise ValidationError([Fault(error.code, error.detail + advice, error.row)]) from None
         least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is a missing value
         lowest = least.reduce(column, initial=np.inf)
         if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
@@ -88,7 +108,8 @@ class LabelColumn(fields.Field[columns.Labels]):
         try:
             return columns.labels(value, positive_label)
         except columns.ColumnError as error:
-            raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+            advice = f" {columns.LEAVE_OUT}" if error.detail == _NULL.format("label") else ""
+            raise ValidationError([Fault(error.code, error.detail + advice, error.row)]) from None
 
 
 class Scalar(fields.Field[object]):
@@ -240,6 +261,11 @@ class Choice(fields.Field[str]):
         if not isinstance(value, str) or value not in self.choices:
             raise ValidationError([not_one_of(self.choices, value)])
         return value
+
+
+def missing_field() -> Choice:
+    """What happens to rows with an empty cell; they are left out before a schema sees the columns."""
+    return Choice(("refuse", "drop"))
 
 
 class ChoiceSet(fields.Field[frozenset[str]]):

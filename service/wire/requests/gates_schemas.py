@@ -5,7 +5,6 @@ Knows which bounds and places each metric takes; nothing of bytes, nor of verdic
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
@@ -27,8 +26,9 @@ from service.inference.rules import (
     Metric,
     Rule,
 )
+from service.wire.problems import nearest
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid
+from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid, missing_field
 from service.wire.requests.gates_work import gates_work
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.partial_schemas import RangeSchema, range_of
@@ -94,7 +94,7 @@ class MetricName(Choice):
 def _meant(value: object, names: tuple[str, ...]) -> str | None:
     if not isinstance(value, str):
         return None
-    return _CALLED_HERE.get(value.lower()) or next(iter(get_close_matches(value.lower(), names, 1)), None)
+    return _CALLED_HERE.get(value.lower()) or nearest(value, names)
 
 
 class RuleSchema(RangeSchema):
@@ -219,6 +219,7 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
     intervals = fields.Nested(IntervalsSchema)
     rules = ObjectList(RuleSchema(), minimum=1, maximum=MOST_RULES)
     fail_status = FailStatus()
+    missing = missing_field()
     heir = "baseline"
 
     @post_load

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, pre_load
 
-from service.wire.problems import MAX_ERRORS, meant
+from service.wire.problems import MAX_ERRORS, nearest
 from service.wire.requests.fields import Fault, such_as
+from service.wire.usual_names import likely
 
 _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 
@@ -47,11 +48,14 @@ class ObjectSchema(Schema):
                 error_store.store_error(error.messages, name)
         return read
 
-    def handle_error(self, error: ValidationError, *_: object, **__: object) -> None:
-        """Suggest names for unknown fields."""
+    def handle_error(self, error: ValidationError, data: Any, **_: object) -> None:  # noqa: ANN401  # what was sent
+        """Suggest names for unknown fields, but none that is given already."""
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
             if faults == [_UNKNOWN_FIELD]:
-                advice = meant(str(name), sorted(self.fields, key=self.told_last.__contains__))
+                free = [each for each in self.fields if each not in data]
+                near = next(iter(likely([str(name)], free)), nearest(str(name), free))
+                known = ", ".join(sorted(self.fields, key=self.told_last.__contains__))
+                advice = f"the known names are {known}." if near is None else f"did you mean {near}?"
                 faults[:] = [Fault("unknown_field", f"Unknown field; {advice}")]
 
     @pre_load

@@ -24,7 +24,7 @@ from service.inference.sliced import Slicing
 from service.wire.columns import Categories, ColumnError, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, Fault, ObjectList, invalid
+from service.wire.requests.fields import Choice, Fault, ObjectList, invalid, missing_field
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectSchema
@@ -182,6 +182,7 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
     slices = SliceColumns()
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_SLICE_POINTS)
     intervals = fields.Nested(SliceIntervalsSchema)
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> SlicesRequest:

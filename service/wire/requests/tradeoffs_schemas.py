@@ -14,7 +14,7 @@ from service.curves.density import BetaDensity
 from service.curves.indices import INDICES
 from service.curves.tradeoff import TradeoffOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid
+from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid, missing_field
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import tradeoffs_work
@@ -66,6 +66,7 @@ class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     lambda_range = NumberColumn(minimum=0, maximum=1, length=2)
     lambda_density = fields.Nested(LambdaDensitySchema)
     at_lambda = NumberColumn(minimum=0, maximum=1)
+    missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> TradeoffsRequest:

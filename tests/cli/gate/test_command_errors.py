@@ -50,18 +50,18 @@ def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
     bad = written(tmp_path, "scores,labels\n0.9,1\nabc,0\n", "bad.csv")
     worse = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "worse.json")
     for words, told in (
-        ([bad, "--baseline", ALL], {bad: "column scores, row 1"}),
-        ([ALL, "--baseline", bad], {bad: "column scores, row 1"}),
-        ([worse, "--baseline", bad], {bad: "column scores, row 1", worse: "/scores/1"}),
-        ([bad, "--baseline", worse], {bad: "column scores, row 1", worse: "/scores/1"}),
+        ([bad, "--baseline", ALL], {bad: "column scores, row 3"}),
+        ([ALL, "--baseline", bad], {bad: "column scores, row 3"}),
+        ([worse, "--baseline", bad], {bad: "column scores, row 3", worse: "/scores/1"}),
+        ([bad, "--baseline", worse], {bad: "column scores, row 3", worse: "/scores/1"}),
     ):
         run = rocpr(rules, *words)
         assert (run.exit_code, run.stdout) == (2, "")
         assert dict(re.findall(r"^Error: (.*?): .*\n  ([\w/, ]+): ", run.stderr, re.MULTILINE)) == {
             str(path): pointer for path, pointer in told.items()
         }
-        assert run.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n")
-        assert run.stderr.count("counted") == 1
+        assert "\n  Rows are numbered as a spreadsheet shows them: a header is row 1.\n" in run.stderr
+        assert run.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n") == (worse in told)
     run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
     assert (run.exit_code, run.stdout) == (2, "")
     assert re.fullmatch(
@@ -124,7 +124,8 @@ def test_the_labels_found_are_reported(tmp_path: Path) -> None:
         run = rocpr(*words)
         assert (run.exit_code, run.stdout) == (2, "")
         assert run.stderr.startswith(f"Error: {table}: This cannot be used.\n")
-        assert run.stderr.endswith(f"{told}  Rows are counted from 0, starting below any header.\n")
+        own = told.replace("--", "--baseline-") if "--baseline" in words else told
+        assert run.stderr.endswith(f"{own}  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
     document = {"scores": [0.9, 0.4], "labels": ["yes", "\x1b[1m"]}
     assert (
         told.replace("--positive-label", "positive_label")
@@ -221,5 +222,6 @@ def test_the_options_of_reading_are_the_query_parameters() -> None:
         "init",
     }
     own |= {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
+    own |= {"baseline_columns", "baseline_delimiter", "baseline_decimal", "baseline_positive_label"}
     in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
     assert names - own == set(OPERATIONS["gates"].parameters) - in_rules

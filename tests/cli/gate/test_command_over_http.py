@@ -109,7 +109,7 @@ def test_errors_are_reported_alike(guarded: str, tmp_path: Path) -> None:
     bad = written(tmp_path, "scores,labels\n0.9,1\nabc,0\n", "bad.csv")
     right = written(tmp_path, f"paired = true\n{DROP}", "right.toml")
     assert f"Error: {bad}: " in both(guarded, written(tmp_path, PASSING, "p.toml"), bad).stderr
-    assert "  column scores, row 1: " in both(guarded, right, ALL, "--baseline", bad).stderr
+    assert "  column scores, row 3: " in both(guarded, right, ALL, "--baseline", bad).stderr
     wrong = written(tmp_path, {"scores": [1, "x"], "labels": [0, 1]}, "wrong.json")
     assert "  /scores/1: " in both(guarded, right, ALL, "--baseline", wrong).stderr
     both(guarded, right, ALL, "--baseline", written(tmp_path, {**sample(ALL), "weights": [2] * 569}, "weighted.json"))

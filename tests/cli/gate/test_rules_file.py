@@ -8,6 +8,7 @@ from click import ClickException
 
 from service.cli.gate.rules_file import GATE_OPTIONS, KEYS, RULE_KEYS, Rules
 from service.operations import OPERATIONS
+from service.wire.formats.query_options import COUNTS_COLUMNS, CSV_PARAMETERS, GROUP_ENDS, GROUP_MASSES
 from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema
 
@@ -96,7 +97,10 @@ def test_other_ways_to_write_it() -> None:
     ("text", "message"),
     [
         ("scroes = 'p'\n" + WHOLE, "line 1: 'scroes' is unknown; did you mean scores?"),
-        ("baseline = 'old.csv'\n" + WHOLE, "line 1: 'baseline' is unknown; give the baseline's file with --baseline"),
+        (
+            "baseline = 'old.csv'\n" + WHOLE,
+            "line 1: [baseline] says how its file is read; --baseline OLD names",
+        ),
         (WHOLE + "mni = 1", "line 20: 'mni' is unknown; did you mean min?"),
         (
             WHOLE + "weights = 'w'",
@@ -148,9 +152,8 @@ def test_what_a_reader_cannot_judge_is_left_to_the_service() -> None:
 def test_the_keys_are_those_of_the_contract() -> None:
     """Every field of the service must be known here."""
     assert GATE_OPTIONS == ("paired", "intervals", "rules", "fail_status")
-    assert set(KEYS) - {"baseline_scores", "positives", "negatives", "delimiter", "decimal", "closed"} == set(
-        GatesRequestSchema().fields
-    ) - {
+    of_tables = {"baseline_scores", *COUNTS_COLUMNS, *GROUP_ENDS, *GROUP_MASSES, *CSV_PARAMETERS, "closed"}
+    assert set(KEYS) - of_tables == set(GatesRequestSchema().fields) - {
         "baseline",
         "counts",
         "groups",

@@ -273,7 +273,7 @@ def test_articles():
     result = json.loads(ask("curves", sample).body)
     assert sorted(error["detail"] for error in result["errors"]) == [
         "This is an object; it must be a number.",
-        "This is null; it must be a label.",
+        "This is null; it must be a label. Leave out rows without one, or set missing=drop.",
     ]
 
 

@@ -94,7 +94,9 @@ def test_text_that_is_not_utf8_is_reported_wherever_it_is(end, monkeypatch, capf
     place = len(ROWS) + next(at for at, byte in enumerate(end) if byte > 0x7F)
     for step in (1, 7, 1 << 20):
         monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
-        with pytest.raises(Problem, match=f"The body is not UTF-8: byte {place} is invalid. Save it as CSV UTF-8."):
+        with pytest.raises(
+            Problem, match=f"The body is not UTF-8: byte {place} is invalid. Save it as CSV UTF-8; or send"
+        ):
             CsvTable(ROWS + end, LIMITS).read(["scores", "labels"])
     assert capfd.readouterr().err == ""
 
@@ -132,8 +134,8 @@ def test_a_table_without_rows_is_a_problem():
 
 
 def test_a_row_of_another_length_is_reported_by_its_number():
-    for body, row in ((b"a,b\n1\n", 0), (b"a,b\n1,2\n3,4\n5,6,7\n", 2)):
-        with pytest.raises(Problem, match=f"Row {row} has ") as caught:
+    for body, row in ((b"a,b\n1\n", 2), (b"a,b\n1,2\n3,4\n5,6,7\n", 4), (b'a,b\n\n"1\n",2\n\r\n5,6,7', 5)):
+        with pytest.raises(Problem, match=f"^Row {row} has . fields? but the header, row 1, has 2[.]") as caught:
             CsvTable(body, LIMITS).read(["a"])
         assert caught.value.type.code == "malformed_body"
 
@@ -160,7 +162,10 @@ def test_refuses_what_is_not_a_decimal_number(cell):
         numbers(column("1", " 2", cell), nullable=False)
     assert (caught.value.code, caught.value.row) == ("not_a_number", 2)
     if cell.isspace() or not cell:
-        assert caught.value.detail == "This is blank; it must be a number. Leave out rows without one."
+        assert (
+            caught.value.detail
+            == "This is blank; it must be a number. Leave out rows without one, or set missing=drop."
+        )
     elif cell.isascii():
         assert caught.value.detail == f"{cell.strip(' ')!r} is not a decimal number."
 
@@ -169,7 +174,10 @@ def test_refuses_what_is_not_a_decimal_number(cell):
 def test_a_cell_that_says_there_is_no_number_is_refused_with_advice(cell):
     with pytest.raises(ColumnError) as caught:
         numbers(column("1", cell), nullable=False)
-    assert caught.value.detail == f"{cell.strip()!r} is not a decimal number. Leave out rows without one."
+    assert (
+        caught.value.detail
+        == f"{cell.strip()!r} is not a decimal number. Leave out rows without one, or set missing=drop."
+    )
 
 
 def test_the_beginning_of_a_long_cell_is_repeated():
@@ -183,7 +191,7 @@ def test_refuses_what_is_not_finite(cell):
         numbers(column("1", cell), nullable=False)
     assert caught.value.row == 1
     assert caught.value.code in {"not_finite", "not_a_number"}
-    assert caught.value.detail.endswith(" Leave out rows without one.") == (cell.lower() == "nan")
+    assert caught.value.detail.endswith(" Leave out rows without one, or set missing=drop.") == (cell.lower() == "nan")
 
 
 def test_refuses_an_integer_that_no_double_holds():
@@ -278,18 +286,19 @@ def test_another_mark_is_refused(key, text):
     assert [(error.pointer, error.code) for error in caught.value.errors] == [(f"/{key}", "not_one_of")]
 
 
-def test_a_line_for_excel_is_refused():
-    with pytest.raises(
-        Problem, match=r"^The line 'sep=;' is only for Excel: leave it out and set delimiter=semicolon[.]$"
-    ):
-        CsvTable(b"sep=;\r\nscores;labels\r\n", LIMITS)
-    with pytest.raises(Problem, match=r"^The line 'sep=,' is only for Excel: leave it out and set delimiter=comma[.]$"):
-        CsvTable(b"sep=,\r\nscores,labels\r\n", LIMITS)
+@pytest.mark.parametrize("line", ["sep=;\r\n", "sep=;\n", "SEP=;\r", '"sep=;"\r\n', "\ufeffsep=;\n"])
+def test_a_line_for_excel_gives_the_delimiter(line):
+    body = f"{line}scores;labels\r\n0.9;1\r\n0.2;x"
+    for options in ({}, {"delimiter": "semicolon"}, {"delimiter": ";"}):
+        problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
+        assert [error["pointer"] for error in problem["errors"]] == ["/labels/1"]
+    problem = json.loads(ask("curves", body, content_type="text/csv", delimiter="comma").body)
+    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [("/delimiter", "exclusive")]
 
 
 def test_the_marks_of_csv_go_with_no_other_format():
     for content_type, body in (("application/json", "{}"), ("application/vnd.apache.parquet", "")):
-        for key in ("delimiter", "decimal"):
+        for key in ("delimiter", "decimal", "escape", "header"):
             problem = json.loads(ask("curves", body or "PAR1", content_type=content_type, **{key: "comma"}).body)
             assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [(f"/{key}", "exclusive")]
 

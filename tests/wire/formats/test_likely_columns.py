@@ -2,7 +2,8 @@
 
 import pytest
 
-from service.wire.formats.likely_columns import did_you_mean, likely
+from service.wire.formats.likely_columns import did_you_mean
+from service.wire.usual_names import likely
 
 BOTH = ["scores", "labels"]
 
