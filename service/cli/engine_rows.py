@@ -49,6 +49,7 @@ from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.groups_schemas import FoundGroups
+from service.wire.spellings import BLANKS
 
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
 _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
@@ -189,6 +190,8 @@ class EngineRows:
         lower = given.get("lower_is_positive") == "true"
         columns = RowColumns(**names, by=by, weight_decimals=self.engine.weight_decimals, lower_is_positive=lower)
         label = given.get("positive_label")
+        if label is not None and self.media_type == CSV:  # as the cells are
+            label = label.strip(BLANKS)
         result = found(
             engine,
             columns,

@@ -235,15 +235,24 @@ class DuckDB:
 
     def _open(self, files: Files) -> None:
         """Make the table `rows`, a view."""
-        if files.through_pyarrow:
+        if files.through_pyarrow and not files.are_text:
             self._connection.register(self.table, files.dataset())
             return
-        names: list[str] = []
-        if files.are_text:
-            described = self._connection.execute(f"DESCRIBE SELECT * FROM {files.reader()}")  # noqa: S608  # quoted
-            names = [name for name, *_ in described.fetchall()]
+        if files.through_pyarrow:
+            source = "given"
+            self._connection.register(source, files.dataset())
+        elif files.are_text:
+            names = self._types(files.reader())
             self._unread_numbers = [name for name in dict.fromkeys(files.numbers) if name in names]
-        self._connection.execute(f"CREATE VIEW {self.table} AS SELECT * FROM {files.reader(names)}")  # noqa: S608  # quoted
+            source = files.reader(names)
+        else:
+            source = files.reader()
+        cells = f"* {files.trimmed(self._types(source))}" if files.are_text else "*"
+        self._connection.execute(f"CREATE VIEW {self.table} AS SELECT {cells} FROM {source}")  # noqa: S608  # quoted
+
+    def _types(self, source: str) -> dict[str, str]:
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608  # quoted
+        return {name: of_type for name, of_type, *_ in described}
 
 
 def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, str | bool | int | float | list[str]]:

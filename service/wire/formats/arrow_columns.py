@@ -6,6 +6,7 @@ Knows which types are read, and that data from outside is validated before use.
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +26,9 @@ from service.wire.columns import (
     numbers,
     tally,
 )
-from service.wire.formats.json_format import StrictJsonError
-from service.wire.formats.query_options import json_or_truth
 from service.wire.formats.text_columns import TextColumn, identity_of, labels_of_texts
 from service.wire.problems import Problem
+from service.wire.spellings import as_number, as_truth, unquoted
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
 """What pyarrow raises for invalid bytes. Its MemoryError is a subclass of one of these, but means something else."""
@@ -198,7 +198,7 @@ def _(column: ArrayColumn, positive_label: object) -> Labels:
 def _labels_of(values: np.ndarray, positive_label: object) -> Labels:
     if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
         raise ColumnError("not_a_label", "This is not a finite number, so it cannot be a label.", int(finite.argmin()))
-    return _default_labels(values) if positive_label is None else _chosen_labels(values, str(positive_label))
+    return _default_labels(values) if positive_label is None else _chosen_labels(values, positive_label)
 
 
 def _flat(cells: pa.ChunkedArray) -> np.ndarray:
@@ -232,11 +232,10 @@ def _default_labels(values: np.ndarray) -> Labels:
     raise label_misfit(int(misfits.argmax()), tally(*np.unique(values, return_counts=True)))
 
 
-def _chosen_labels(values: np.ndarray, text: str) -> Labels:
-    """Split one label, by type and value, from all others; Python compares exactly."""
-    positive = _json_value(text)
-    if isinstance(positive, bool) != (values.dtype == np.bool_):
-        positive = None
+def _chosen_labels(values: np.ndarray, positive_label: object) -> Labels:
+    """Split one label from all others; Python compares exactly."""
+    are_truths = values.dtype == np.bool_ or ((values == 0) | (values == 1)).all()
+    positive = as_truth(positive_label) if are_truths else as_number(positive_label)
     others = values != values[0]
     second = int(others.argmax())
     if not (others & (values != values[second])).any():  # two labels need not be sorted
@@ -246,20 +245,13 @@ def _chosen_labels(values: np.ndarray, text: str) -> Labels:
     distinct, counts = np.unique(values, return_counts=True)
     place = _place(distinct, positive)
     chosen: BoolArray = np.zeros(values.size, np.bool_) if place is None else values == distinct[place]
-    return chosen_labels(chosen, text if positive is None else positive, tally(distinct, counts))
+    label = unquoted(positive_label) if place is None else distinct[place].item()
+    return chosen_labels(chosen, label, tally(distinct, counts))
 
 
-def _place(distinct: np.ndarray, positive: object) -> int | None:
+def _place(distinct: np.ndarray, positive: float | Decimal | None) -> int | None:
     """Find a number among sorted ones, by exact comparison."""
-    if not isinstance(positive, (int, float)):
+    if positive is None:
         return None
     place = bisect_left(distinct, positive, key=lambda value: value.item())
     return place if place < distinct.size and distinct[place].item() == positive else None
-
-
-def _json_value(text: str) -> object:
-    """Read a query's text as a JSON value; None, which is never a label, if it is not JSON."""
-    try:
-        return json_or_truth(text)
-    except StrictJsonError:
-        return None

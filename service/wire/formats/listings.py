@@ -25,6 +25,7 @@ from service.wire.formats.reading_work import listing_work
 from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
 from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
+from service.wire.spellings import BLANKS
 
 _LONGEST_VALUE = 200
 """The longest text listed, in characters: a longer one is hardly a label."""
@@ -105,7 +106,8 @@ def _(column: NumberList) -> Contents:
 
 @contents.register
 def _(column: TextColumn) -> Contents:
-    """Cells of CSV; an empty one has no value."""
+    """Cells of CSV, without the blanks around them; an empty one has no value."""
+    column = TextColumn(pc.ascii_trim(column.cells, BLANKS), column.decimal)
     present = column.cells.filter(pc.not_equal(column.cells, ""))
     values = _first_values(present)
     missing = len(column.cells) - len(present)

@@ -15,7 +15,7 @@ from service.wire.columns import Categories, ColumnError, categories, is_unicode
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
 from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
-from service.wire.formats.text_columns import TextColumn, coded
+from service.wire.formats.text_columns import TextColumn, coded, trimmed
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 _BOUND = 2**63 - 1
@@ -55,9 +55,15 @@ def _(column: NumberList) -> Categories:
 
 @categories.register
 def _(column: TextColumn) -> Categories:
-    """Cells of CSV; an empty one has no value."""
-    cells = column.cells.combine_chunks()
-    return _of_cells(pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells))
+    """Cells of CSV, without the blanks around them; an empty one has no value."""
+    codes, texts = trimmed(*coded(column.cells))
+    blank = pc.index(texts, "").as_py()
+    if blank < 0:
+        return _in_order(codes, texts)
+    kept = np.flatnonzero(np.arange(len(texts)) != blank)
+    places = np.full(len(texts), -1)
+    places[kept] = np.arange(kept.size)
+    return _in_order(places[codes], texts.take(pa.array(kept)))
 
 
 @categories.register

@@ -145,7 +145,10 @@ def test_labels_that_need_a_positive_label(cells, row):
         ([0.0, -0.0], "0", [True, True]),
         ([7, 7], "7", [True, True]),
         (["a", "b", "a"], "a", [True, False, True]),
-        (["1", "01"], "1", [True, False]),
+        (["1", "1.0.1"], "1", [True, False]),
+        (["TRUE", "False", " 1"], "true", [True, False, True]),
+        ([True, False], "1", [True, False]),
+        ([1, 0], "True", [True, False]),
         (["", "é"], "", [True, False]),
     ],
 )
@@ -160,9 +163,9 @@ def test_a_positive_label_is_recognised_by_type_and_value(cells, label, positive
 @pytest.mark.parametrize(
     ("cells", "label"),
     [
-        ([True, False], "1"),
+        ([True, False], "2"),
         ([True, False], "yes"),
-        ([1, 0], "true"),
+        ([1, 2], "true"),
         ([1, 0], '"1"'),
         ([1, 0], "yes"),
         ([WIDE, 0], str(WIDE + 1)),
