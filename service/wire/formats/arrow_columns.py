@@ -28,6 +28,7 @@ from service.wire.columns import (
 )
 from service.wire.formats.spellings import as_number, as_truth, unquoted
 from service.wire.formats.text_columns import TextColumn, identity_of, labels_of_texts
+from service.wire.formats.times import is_time
 from service.wire.problems import Problem
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
@@ -74,11 +75,24 @@ def is_readable(kind: pa.DataType) -> bool:
     return (
         isinstance(kind, pa.Bool8Type)
         or is_text(kind)
+        or _is_bytes(kind)
         or any(
             of_type(value)
             for of_type in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
         )
     )
+
+
+def may_define_slices(kind: pa.DataType) -> bool:
+    """Whether numbers, labels or slices may have this type."""
+    return is_readable(kind) or is_time(_value_type(kind))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    """Whether cells are bytes, including dictionaries of bytes: text that some writers do not declare as such."""
+    value = _value_type(kind)
+    tests = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
+    return any(of_type(value) for of_type in tests)
 
 
 def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
@@ -104,7 +118,27 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
                 raise pa.ArrowInvalid("An index points outside its dictionary.")
 
 
-def written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+def typed_column(cells: pa.ChunkedArray, kind: str) -> ArrowColumn:
+    """Make a column of validated cells; bytes that are UTF-8 are text, and others are not supported."""
+    if not _is_bytes(cells.type):
+        return ArrowColumn(_written_out(cells), kind)
+    try:
+        return ArrowColumn(pa.chunked_array([_texts(chunk) for chunk in cells.chunks], _text_type(cells.type)), kind)
+    except pa.ArrowInvalid:
+        return ArrowColumn(None, "binary that is not UTF-8")
+
+
+def _texts(cells: pa.Array) -> pa.Array:
+    if types.is_dictionary(cells.type):
+        return pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(pa.large_string()))
+    return cells.cast(pa.large_string())
+
+
+def _text_type(kind: pa.DataType) -> pa.DataType:
+    return pa.dictionary(kind.index_type, pa.large_string()) if types.is_dictionary(kind) else pa.large_string()
+
+
+def _written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Decode validated booleans of a byte each, and a dictionary, unless it is of text, which stays encoded."""
     if isinstance(cells.type, pa.Bool8Type):
         return pa.chunked_array([pc.not_equal(chunk.storage, 0) for chunk in cells.chunks], pa.bool_())
@@ -129,7 +163,7 @@ def _look_at(cells: pa.Array, room: int) -> int:
 
 def _viewed_bytes(cells: pa.Array) -> int:
     """Add up the lengths of the texts of views, many of which may share a text; a view begins with its length."""
-    if not types.is_string_view(cells.type) or not len(cells):
+    if not (types.is_string_view(cells.type) or types.is_binary_view(cells.type)) or not len(cells):
         return 0
     views = np.frombuffer(cells.buffers()[1], np.int32, 4 * len(cells), 16 * cells.offset)
     return int(np.maximum(views[::4], 0).sum(dtype=np.int64))
@@ -138,7 +172,7 @@ def _viewed_bytes(cells: pa.Array) -> int:
 @numbers.register
 def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     cells = column.cells
-    if cells is None:
+    if cells is None or is_time(cells.type):
         detail = f"This column is {column.shown_kind}; numbers must be integers, floats or decimals."
         raise ColumnError("not_a_number", detail)
     kind = cells.type
@@ -179,7 +213,7 @@ def _numbers_of(given: np.ndarray) -> FloatArray:
 @labels.register
 def _(column: ArrowColumn, positive_label: object) -> Labels:
     cells = column.cells
-    if cells is None:
+    if cells is None or is_time(cells.type):
         detail = f"This column is {column.shown_kind}; labels must be integers, floats, decimals, booleans or text."
         raise ColumnError("not_a_label", detail)
     if cells.null_count:

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -26,6 +27,7 @@ from service.wire.formats.spellings import BLANKS
 from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
 from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
+from service.wire.formats.times import is_time, texts_of
 
 _LONGEST_VALUE = 200
 """The longest text listed, in characters: a longer one is hardly a label."""
@@ -136,6 +138,14 @@ def _(column: ArrowColumn) -> Contents:
     if cells is None:
         return Contents(column.shown_kind, None, None, (), more=True)
     kind = cells.type
+    if is_time(kind):
+        present = cells.drop_null()
+        number = pa.int32() if types.is_date32(kind) else pa.int64()
+        values = _first_values(pc.cast(present, number))
+        with suppress(pa.ArrowInvalid):  # an unknown time zone
+            listed = texts_of(pa.array(values, number).view(kind)).to_pylist()
+            return _contents(column.shown_kind, len(cells), len(cells) - len(present), listed)
+        return Contents(column.shown_kind, None, None, (), more=True)
     if types.is_string_view(kind) or types.is_decimal(kind):  # pyarrow lacks functions for some of these
         cells = pc.cast(cells, pa.large_string())
     present = _present(cells)
