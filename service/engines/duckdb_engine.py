@@ -17,7 +17,7 @@ import numpy as np
 
 from service.engines.checks import refuse_inexact, refuse_misread, refuse_rounded
 from service.engines.duckdb_files import Files, kind_of_duckdb, quoted_name, text_literal
-from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress
+from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress, equal_to
 from service.engines.failures import EngineFailed, EngineOutOfMemory, FilesUnreadable
 from service.engines.memory import default_memory
 from service.engines.search import MOST_BINS
@@ -178,10 +178,13 @@ class DuckDB:
         Raises EngineFailed for a column that does not exist.
         """
         tests = []
+        kinds = self.kinds()
         for number, (column, values) in enumerate(conditions.items()):
             name = f"wanted_{number}"
             are_texts = any(isinstance(value, str) for value in values)
-            self.keep(name, {"value": np.array(values, dtype=object if are_texts else None)})
+            there = kinds.get(column)
+            exact = values if are_texts or there is None else equal_to(values, there.name)
+            self.keep(name, {"value": np.array(exact, dtype=object if are_texts else None)})
             tested = f"CAST({quoted_name(column)} AS VARCHAR)" if are_texts else quoted_name(column)
             tests.append(f"{tested} IN (SELECT value FROM {name})")  # noqa: S608  # ours
         with _explained():

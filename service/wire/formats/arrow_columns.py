@@ -118,6 +118,15 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
                 raise pa.ArrowInvalid("An index points outside its dictionary.")
 
 
+def column_of_array(cells: np.ndarray) -> ArrowColumn:
+    """Make a column of an array from one of our own engines; one that has no type in Arrow is not supported."""
+    try:
+        array = pa.array(cells)
+    except (pa.ArrowException, TypeError):
+        return ArrowColumn(None, "of mixed types")
+    return ArrowColumn(pa.chunked_array([array]), str(array.type))
+
+
 def typed_column(cells: pa.ChunkedArray, kind: str) -> ArrowColumn:
     """Make a column of validated cells; bytes that are UTF-8 are text, and others are not supported."""
     if not _is_bytes(cells.type):

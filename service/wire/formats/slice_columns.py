@@ -12,7 +12,7 @@ from pyarrow import types
 
 from service.curves.exact import IntArray
 from service.wire.columns import Categories, ColumnError, categories, is_unicode, numbers
-from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn
+from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, may_define_slices
 from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.text_columns import TextColumn, coded, trimmed
@@ -75,7 +75,7 @@ def _(column: ArrayColumn) -> Categories:
 @categories.register
 def _(column: ArrowColumn) -> Categories:
     cells = column.cells
-    if cells is None:
+    if cells is None or not may_define_slices(cells.type):
         raise _misfit(f"This column is {column.shown_kind}; slices are text, integers, booleans, dates or timestamps.")
     kind = cells.type
     if is_time(kind):
