@@ -1,11 +1,13 @@
 """Cells mean the same whatever type a format gives them: bytes that are text, dates, timestamps, whole doubles."""
 
 import datetime as dt
+import io
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 from tests.asking import answered, ask, errors
@@ -119,3 +121,20 @@ def test_blanks_around_the_names_of_slices_are_dropped_in_csv(slices: str) -> No
     rows = zip([0.9, 0.8, 0.7, 0.6], [1, 0, 1, 0], slices.split(","), strict=True)
     body = "scores,labels,x\n" + "".join(f"{score},{label},{name}\n" for score, label, name in rows)
     assert slices_of(body, "text/csv") == ["DE", "FR"]
+
+
+@pytest.mark.parametrize("name", ["best", "suppliers", "index", "on_hull", "dominates", "name", "area", "fn"])
+@pytest.mark.parametrize("cells", [["DE", None, "DE", "FR"], [None] * 4, [3, 4, 3, None], [True, False, True, False]])
+@pytest.mark.parametrize("points", ["", "operating_points"])
+def test_a_column_of_slices_may_have_the_name_of_another_answers_column(
+    name: str, cells: list[Any], points: str
+) -> None:
+    request = {"scores": [0.9, 0.8, 0.7, 0.6], "labels": [1, 0, 1, 0], "slices": {name: cells}}
+    request["operating_points"] = [{"metric": "recall_at_precision", "at": 0.5}]
+    wanted = answered("slices", request)[points or "slices"][name]
+    options = {"table": points} if points else {}
+    csv = ask("slices", request, accept="text/csv", **options)
+    kept = pa.csv.ConvertOptions(strings_can_be_null=True)
+    assert pa.csv.read_csv(io.BytesIO(csv.body), convert_options=kept)[name].to_pylist() == wanted
+    stream = ask("slices", request, accept="application/vnd.apache.arrow.stream", **options)
+    assert pa.ipc.open_stream(stream.body).read_all()[name].to_pylist() == wanted
