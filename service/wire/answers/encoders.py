@@ -86,7 +86,7 @@ def _csv_encoder(operation: str) -> Encoder:
         columns = TABLES[operation][str(table)](result)
         texts = {
             name: [orjson.dumps(names).decode() for names in columns[name]]
-            for name in _typed_columns(operation).get(_NAMES, set()) & set(columns)
+            for name in _typed_columns(operation).get(_LISTS_OF_NAMES, set()) & set(columns)
         }
         arrays = {name: pa.array(column, from_pandas=True) for name, column in (columns | texts).items()}
         body = io.BytesIO()
@@ -209,7 +209,7 @@ ENCODERS: dict[tuple[str, str], Encoder] = {
 ONE_TABLE = frozenset({CSV, ARROW_STREAM})
 """The media types that hold one table of an answer."""
 
-_NAMES = pa.list_(pa.string())
+_LISTS_OF_NAMES = pa.list_(pa.string())
 """The type of columns whose cells are lists of names."""
 
 _OF_CELLS: dict[type, pa.DataType] = {str: pa.string(), bool: pa.bool_(), int: pa.int64()}
@@ -217,7 +217,7 @@ _OF_CELLS: dict[type, pa.DataType] = {str: pa.string(), bool: pa.bool_(), int: p
 
 _TYPED_COLUMNS: dict[pa.DataType, set[str]] = {
     pa.string(): {"index", "name", "curve", "over", "metric", "method", "reason"},
-    _NAMES: {"best", "suppliers"},
+    _LISTS_OF_NAMES: {"best", "suppliers"},
     pa.bool_(): {"on_hull", "dominates"},
 }
 """Columns that are not of numbers."""
