@@ -72,7 +72,7 @@ class Files:
         `header`, the first row of CSV files is a row like the others, all of text.
         """
         kind = self.found_kind
-        options = {"union_by_name": "true"}
+        options = {"union_by_name": "true"} | ({"binary_as_string": "true"} if kind == "parquet" else {})
         if self.are_text:
             # Nothing is left to guess: a guess may skip rows, or take the first for a header.
             options |= {"header": str(header).lower(), "all_varchar": str(not header).lower()}

@@ -1,4 +1,4 @@
-"""Lists of plain values, as JSON has them, to numbers and labels; nothing is coerced: 1 is not true, "1" is not 1."""
+"""Lists of plain values, as JSON has them, to numbers and labels; "1" is a label only if a positive one is named."""
 
 import math
 import re

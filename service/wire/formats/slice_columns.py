@@ -1,6 +1,6 @@
 """Columns that define slices, in any format: their distinct values in order, and each row's number among these.
 
-Nothing is coerced: text is text even if it is digits, and 1 is not true. Knows the types of columns.
+Text is text even if it is digits, and 1 is not true; whole doubles are integers, and times are text.
 """
 
 from typing import Any
