@@ -13,8 +13,8 @@ from decimal import Decimal
 BLANKS = " \t"
 """What is ignored around a number or a truth in any format, and around a text in CSV."""
 
-_NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_WHOLE_NUMERAL = re.compile(r"([+-]?)0*([0-9]+)")
+_NUMERAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+_WHOLE_NUMERAL = re.compile(r"[+-]?[0-9]++")
 _BEYOND_DOUBLES = 1 << 1023
 _TRUTH_WORDS = {"true": True, "false": False}
 
@@ -37,8 +37,10 @@ def as_number(value: object, decimal: str = ".") -> float | Decimal | None:
     given = given if decimal == "." else given.replace(".", "_").replace(decimal, ".")
     if not _NUMERAL.fullmatch(given) or not math.isfinite(found := float(given)):
         return None
-    whole = _WHOLE_NUMERAL.fullmatch(given)
-    return int(whole[1] + whole[2]) if whole else found
+    if not _WHOLE_NUMERAL.fullmatch(given):
+        return found
+    digits = given.lstrip("+-0") or "0"
+    return -int(digits) if given.startswith("-") else int(digits)
 
 
 def as_text(value: object, decimal: str = ".") -> str:  # noqa: ARG001  # read as the others are

@@ -17,15 +17,16 @@ def matched(labels: Sequence[object], names: Sequence[str]) -> list[int | None]:
         places = {read(name): place for place, name in enumerate(names)}
         if None in places or len(places) < len(names):  # names that this does not tell apart
             continue
-        found = [places.get(read(label)) for label in labels]
-        if None not in found:
-            return found
+        if all(read(label) in places for label in labels):  # stops at the first that fits no class
+            return [places[read(label)] for label in labels]
     exact = {name: place for place, name in enumerate(names)}
     return [exact.get(as_text(label)) for label in labels]
 
 
 def without_affixes(labels: Collection[object], names: Sequence[str]) -> tuple[list[str], CurvesWarning] | None:
     """The names without a prefix and a suffix that all of them share, if exactly one such choice fits all labels."""
+    if len(labels) > len(names):
+        return None
     texts = {as_text(label) for label in labels}
     fitting = [(affixes, short) for affixes, short in _shortened(names) if texts <= {*short}]
     if len(fitting) != 1:
