@@ -41,13 +41,13 @@ from service.wire.formats.query_options import (
     Decoded,
     options_of,
 )
-from service.wire.formats.spellings import BLANKS
 from service.wire.formats.table_columns import listed_names
 from service.wire.limits import Limits
 from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.groups_schemas import FoundGroups
+from service.wire.spellings import BLANKS
 
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "point": "."}
 _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}

@@ -131,7 +131,7 @@ def labels(column: object, positive_label: object) -> Labels:
     """Read labels as True for a positive. Raises ColumnError at the first wrong row.
 
     Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, all others are negative; it
-    is read as its column is, see formats/spellings.py.
+    is read as its column is, see spellings.py.
     """
     raise ColumnError("not_a_column", "Must be a list of labels, such as [1, 0].")
 

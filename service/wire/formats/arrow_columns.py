@@ -26,10 +26,10 @@ from service.wire.columns import (
     numbers,
     tally,
 )
-from service.wire.formats.spellings import as_number, as_truth, unquoted
 from service.wire.formats.text_columns import TextColumn, identity_of, labels_of_texts
 from service.wire.formats.times import is_time
 from service.wire.problems import Problem
+from service.wire.spellings import as_number, as_truth, unquoted
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
 """What pyarrow raises for invalid bytes. Its MemoryError is a subclass of one of these, but means something else."""

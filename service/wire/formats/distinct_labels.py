@@ -8,7 +8,7 @@ import pyarrow as pa
 from service.curves.exact import IntArray
 from service.wire.columns import ColumnError, Labels, chosen_labels, label_misfit, labels, tally
 from service.wire.formats.arrow_columns import ArrowColumn, is_readable, is_text
-from service.wire.formats.spellings import unquoted
+from service.wire.spellings import unquoted
 
 
 def distinct_labels(values: list[Any], counts: IntArray, positive_label: str | None) -> Labels:

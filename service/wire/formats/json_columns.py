@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from service.curves.budget import ROW_SECONDS, spend
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
 from service.wire.columns import Labels, chosen_labels, first_misfit, items, label_misfit, labels, numbers, tally
-from service.wire.formats.spellings import as_number, as_truth, unquoted
 from service.wire.problems import Problem
+from service.wire.spellings import as_number, as_truth, unquoted
 
 PLACEHOLDER = "-Infinity"
 """The placeholder for a list: not JSON, but a constant that Python's parser reports.

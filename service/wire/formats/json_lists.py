@@ -26,7 +26,7 @@ from service.wire.columns import (
     tally,
 )
 from service.wire.formats.json_columns import NumberList
-from service.wire.formats.spellings import Reading, as_number, as_text, as_truth, reading, unquoted
+from service.wire.spellings import Reading, as_number, as_text, as_truth, reading, unquoted
 
 _VALUE_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
 _NAMES_OF_TYPES = {

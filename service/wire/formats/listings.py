@@ -23,11 +23,11 @@ from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.reading_work import listing_work
-from service.wire.formats.spellings import BLANKS
 from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
 from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
 from service.wire.formats.times import is_time, texts_of
+from service.wire.spellings import BLANKS
 
 _LONGEST_VALUE = 200
 """The longest text listed, in characters: a longer one is hardly a label."""

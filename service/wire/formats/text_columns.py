@@ -29,7 +29,7 @@ from service.wire.columns import (
     tally,
 )
 from service.wire.formats.distinct_cells import encoded
-from service.wire.formats.spellings import BLANKS, as_number, as_text, as_truth
+from service.wire.spellings import BLANKS, as_number, as_text, as_truth
 
 _DECIMAL_TEXT = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")

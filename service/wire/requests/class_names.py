@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from service.curves.evaluation import CurvesWarning
 from service.wire.columns import shown
-from service.wire.formats.spellings import as_number, as_text, as_truth
+from service.wire.spellings import as_number, as_text, as_truth
 
 
 def matched(labels: Sequence[object], names: Sequence[str]) -> list[int | None]:
