@@ -163,7 +163,8 @@ def _evaluate_gate(checked: GatesRequest, _shown: Shown, _limits: Limits) -> Gat
 def _evaluate_classes(checked: ClassesRequest, shown: Shown, _limits: Limits) -> Classes:
     if shown == "pairs" and not checked.given.exclusive:
         raise invalid_value("/table", "missing", "There are no pairs where a row may belong to several classes.")
-    return evaluate_classes(checked.given, _drawing(shown))
+    classes = evaluate_classes(checked.given, _drawing(shown))
+    return replace(classes, warnings=checked.warnings + classes.warnings)
 
 
 def _evaluate_slices(checked: SlicesRequest, shown: Shown, _limits: Limits) -> Sliced:

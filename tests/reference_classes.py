@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from operator import mul
 
 
 def area(scores: Sequence[float], positive: Sequence[bool], weights: Sequence[float]) -> Fraction | None:
@@ -35,20 +36,23 @@ def against(
 def hand_till(
     scores: Mapping[str, Sequence[float]], labels: Sequence[Hashable], weights: Sequence[float]
 ) -> Fraction | None:
-    """M: 2 / (c (c - 1)) times the sum of Â(i, j) over i < j."""
+    """M: 2 / (c (c - 1)) times the sum of Â(i, j) over i < j, for the c classes that have rows of any weight."""
+    there = [name for name in scores if any(map(mul, (label == name for label in labels), weights))]
     separabilities = []
-    for i, j in combinations(scores, 2):
+    for i, j in combinations(there, 2):
         first, second = against(scores, labels, weights, i, j), against(scores, labels, weights, j, i)
         if first is None or second is None:
             return None
         separabilities.append((first + second) / 2)
-    count = len(scores)
+    count = len(there)
+    if count < 2:
+        return None
     return Fraction(2, count * (count - 1)) * sum(separabilities)
 
 
 def mean(values: Iterable[Fraction | None], weights: Iterable[Fraction]) -> Fraction | None:
-    """The weighted mean of values; None if a value is missing, or all weights are 0."""
-    pairs = list(zip(values, weights, strict=True))
+    """The weighted mean of values; None if a value of any weight is missing, or all weights are 0."""
+    pairs = [(value, weight) for value, weight in zip(values, weights, strict=True) if weight]
     total = sum((weight for _, weight in pairs), Fraction(0))
     if not total:
         return None

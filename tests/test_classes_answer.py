@@ -98,15 +98,41 @@ def test_several_labels_for_a_row() -> None:
     assert answer == answered("classes", {"scores": SCORES, "labels": labels})
 
 
-def test_what_is_undefined_is_null_with_a_warning() -> None:
-    answer = answered("classes", {"scores": SCORES, "labels": ["cat", "dog"] * 30})
+def test_a_class_without_rows_leaves_all_averages_but_macro_defined() -> None:
+    labels = ["cat", "dog"] * 30
+    answer = answered("classes", {"scores": SCORES, "labels": labels})
     assert answer["classes"]["reason"] == [None, None, "one_class"]
-    assert answer["averages"]["roc"][:2] == [None, None]
+    two = answered("classes", {"scores": {name: SCORES[name] for name in ("cat", "dog")}, "labels": labels})
+    assert answer["averages"]["roc"][0] is None
+    assert answer["averages"]["roc"][1] == two["averages"]["roc"][1]
     assert answer["averages"]["roc"][2] is not None
-    assert answer["hand_till"] is None
+    assert answer["hand_till"] == two["hand_till"]
     (warning,) = answer["warnings"]
     assert warning["code"] == "undefined_classes"
-    assert warning["detail"].startswith("1 of 3 classes has no areas; see reason. ")
+    assert warning["detail"] == (
+        "1 of 3 classes has no areas; see reason. No row belongs to 'a, b'. "
+        "Therefore macro is null; weighted and hand_till leave such classes out."
+    )
+
+
+def test_the_class_of_rows_of_weight_0_is_left_out() -> None:
+    scores = {"a": [0.9, 0.2, 0.4, 0.3], "b": [0.1, 0.8, 0.5, 0.3], "c": [0, 0, 0.1, 0.4]}
+    answer = answered("classes", {"scores": scores, "labels": ["a", "b", "a", "c"], "weights": [1, 1, 2, 0]})
+    assert answer["averages"]["roc"][:2] == [None, 1.0]
+    assert answer["hand_till"] == 1.0
+    assert "No row with a weight belongs to 'c'." in answer["warnings"][0]["detail"]
+
+
+def test_what_no_class_defines_is_null_with_a_warning() -> None:
+    answer = answered("classes", FEW | {"labels": ["cat", "cat"]})
+    assert answer["averages"]["roc"][:2] == [None, None]
+    assert answer["hand_till"] is None
+    (warning,) = answer["warnings"]
+    assert warning["detail"].endswith("Therefore macro, weighted and hand_till are null.")
+    several = {"cat": [1, 0], "dog": [0, 0]}
+    answer = answered("classes", FEW | {"labels": several})
+    (warning,) = answer["warnings"]
+    assert warning["detail"].endswith("Therefore macro is null; weighted leaves such classes out.")
 
 
 def test_totals_of_a_class_with_every_row_are_the_nearest_doubles() -> None:

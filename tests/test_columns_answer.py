@@ -192,7 +192,7 @@ class TestArrow:
             ("t", "text", 1, ["a", ""], False),
             ("v", "text", 1, ["a", ""], False),
             ("n", "null", 4, [], False),
-            ("when", "timestamp[us]", None, [], True),
+            ("when", "timestamp[us]", 0, ["2026-01-31"], False),
             ("items", "list<item: int64>", None, [], True),
         ]
 

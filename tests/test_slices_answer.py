@@ -262,15 +262,13 @@ def test_names_of_columns_are_refused_with_json() -> None:
     assert refusals("slices", BODY, slices="country") == [("/slices", "exclusive")]
 
 
-@pytest.mark.parametrize("kind", [pa.float64(), pa.date32(), pa.decimal128(12, 2)])
+@pytest.mark.parametrize("kind", [pa.time64("us"), pa.duration("s"), pa.list_(pa.int64())])
 def test_columns_of_other_types_tell_no_slices_apart(kind: pa.DataType) -> None:
-    table = pa.table({"scores": [1.0, 2.0], "labels": [1, 0], "a": pa.array([1, 2]).cast(pa.int32()).cast(kind)})
-    for media_type in (ARROW_STREAM, PARQUET):
+    table = pa.table({"scores": [1.0, 2.0], "labels": [1, 0], "a": pa.nulls(2, kind)})
+    for media_type in (ARROW_STREAM, PARQUET) if kind != pa.duration("s") else (ARROW_STREAM,):
         (error,) = errors("slices", written(media_type, table), content_type=media_type, slices="a")
         assert (error["pointer"], error["code"]) == ("/a", "not_a_slice")
-        name = "date32[day]" if media_type == ARROW_STREAM else "date"
-        name = name if pa.types.is_date32(kind) else str(kind)
-        assert error["detail"] == f"This column is {name}; it must be text, integers or booleans to define slices."
+        assert error["detail"].endswith("; slices are text, integers, booleans, dates or timestamps.")
 
 
 def test_the_number_of_slices_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,8 +42,8 @@ def classes(
     """Evaluate a classifier with several classes: each class against the rest, the worst first, and on average.
 
     FILE is a table: --scores names a column for each class, and --labels the column with the class of each row. Each
-    column of scores has the name of its class. Or FILE is JSON, a request body for POST /v1/classes. FILE can be
-    - for standard input, with --format.
+    column of scores has the name of its class, unless --scores cat=p1,dog=p2 says which is which.
+    Or FILE is JSON, a request body for POST /v1/classes. FILE can be - for standard input, with --format.
     """
     given = given_texts(options)
     source = InputFile.of(file, format_name)

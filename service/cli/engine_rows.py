@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 import orjson
-import pyarrow as pa
 
 from service.answer import answer_decoded
 from service.cli.asking import as_options, limits, problem_lines, use_compiled
@@ -28,7 +26,7 @@ from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.evaluation import CurvesWarning
 from service.request import Answer, Request
 from service.wire.columns import ColumnError
-from service.wire.formats.arrow_columns import ArrowColumn
+from service.wire.formats.arrow_columns import column_of_array
 from service.wire.formats.csv_dialect import has_numbers_as_names
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.formats.likely_columns import unused_weights
@@ -52,6 +50,7 @@ from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.groups_schemas import FoundGroups
+from service.wire.spellings import BLANKS
 
 _CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " ", "point": "."}
 _SHOWN_ROW = 100
@@ -203,6 +202,8 @@ class EngineRows:
         lower = given.get("lower_is_positive") == "true"
         columns = RowColumns(**names, by=by, weight_decimals=self.engine.weight_decimals, lower_is_positive=lower)
         label = given.get("positive_label")
+        if label is not None and self.media_type == CSV:  # as the cells are
+            label = label.strip(BLANKS)
         result = found(
             engine,
             columns,
@@ -210,8 +211,8 @@ class EngineRows:
             tolerance=self.engine.tolerance,
             most_bins=engine.most_bins,
         )
-        groups = {name: _column(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
-        slices = {name: _column(result.slices[name]) for name in by}
+        groups = {name: column_of_array(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
+        slices = {name: column_of_array(result.slices[name]) for name in by}
         return {"groups": FoundGroups(groups, result.rest)} | ({SLICES: slices} if by else {})
 
     def _advice_on(self, failure: str, *, out_of_memory: bool) -> Iterable[str]:
@@ -252,8 +253,3 @@ def _is_stream(name: str) -> bool:
     except (OSError, ValueError):  # a glob, perhaps
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
-def _column(cells: np.ndarray[Any, Any]) -> ArrowColumn:
-    array = pa.array(cells)
-    return ArrowColumn(pa.chunked_array([array]), str(array.type))

@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -23,8 +22,9 @@ from service.cli.files import InputFile
 from service.cli.own_options import of_one_file
 from service.cli.sources import Source
 from service.curves.comparison import MOST_EVALUATIONS
+from service.curves.evaluation import CurvesWarning
 from service.environment import leave_pandas_out
-from service.wire.columns import ColumnError, SharedColumn, labels, numbers
+from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.missing_cells import without_missing
 from service.wire.formats.query_options import (
@@ -188,20 +188,18 @@ def lines_of_problem(
 def _plain(decoded: Decoded) -> Decoded:
     """Turn a table's columns into lists. Raises Problem with the first wrong row of each.
 
-    Labels become booleans, unless there are more than two of them.
+    Labels become booleans, whose warnings are those of this table.
     """
     document: dict[str, Any] = dict(decoded.document)  # type: ignore[call-overload]  # a table's is an object
     positive_label = document.pop("positive_label", None) if "labels" in document else None
     errors: list[FieldError] = []
 
+    warnings: list[CurvesWarning] = []
+
     def plain_labels(column: object) -> list[object]:
         found = labels(column, positive_label)
-        cells = getattr(column.column if isinstance(column, SharedColumn) else column, "cells", None)
-        if found.rest is None or cells is None:
-            return list(found.positive.tolist())
-        kept = [float(cell) if isinstance(cell, Decimal) else cell for cell in cells.to_pylist()]
-        document["positive_label"] = kept[int(found.positive.argmax())]
-        return kept
+        warnings.extend([CurvesWarning("one_vs_rest", found.rest)] if found.rest else [])
+        return list(found.positive.tolist())
 
     def plain(key: str, column: object, pointer: str) -> list[object]:
         try:
@@ -216,7 +214,7 @@ def _plain(decoded: Decoded) -> Decoded:
 
     document |= {key: plain(key, document[key], f"/{key}") for key in SAMPLE_COLUMNS if key in document}
     if "baseline" in document:  # of a gate's table: another column of scores
-        shared = {key: document[key] for key in ("labels", "weights", "positive_label") if key in document}
+        shared = {key: document[key] for key in ("labels", "weights") if key in document}
         document["baseline"] = shared | {"scores": plain("scores", document["baseline"]["scores"], "/baseline/scores")}
     if "counts" in document:
         counts = document["counts"]
@@ -228,7 +226,7 @@ def _plain(decoded: Decoded) -> Decoded:
         document["groups"] = groups | {key: plain(key, groups[key], f"/groups/{key}") for key in names}
     if errors:
         raise invalid_request(errors)
-    return replace(decoded, document=document)
+    return replace(decoded, document=document, warnings=(*decoded.warnings, *warnings))
 
 
 def _named(name: str, document: object) -> object:

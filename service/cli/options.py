@@ -165,7 +165,9 @@ def sliced_options(command: _Command) -> _Command:
 
 def classes_options(command: _Command) -> _Command:
     """Add the options for reading a sample with several classes."""
-    return _with(command, *_reading_options("Columns of the scores, one for each class: cat,dog.", NAME_LIST))
+    return _with(
+        command, *_reading_options("Columns of the scores for each class: cat,dog, or cat=p1,dog=p2.", NAME_LIST)
+    )
 
 
 def _with(command: _Command, *options: Callable[[_Command], _Command]) -> _Command:

@@ -4,9 +4,10 @@ Every area is identical to the bit to that of a single sample. Averages are roun
 the order of rows or classes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import compress
 from math import fsum
 from operator import mul
 
@@ -23,6 +24,8 @@ from service.curves.sample import Sample
 FEWEST_CLASSES, MOST_CLASSES = 2, 100
 AVERAGES = ("macro", "weighted", "micro")
 AVERAGED_AREAS = ("roc", "pr", "average_precision")
+_NAMED_CLASSES = 5
+"""The most classes that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +79,8 @@ class ClassPairs:
 class Classes:
     """The answer: each class against the rest, the averages, and, for exclusive classes, the pairs.
 
-    hand_till   the mean of roc over all pairs: M of Hand and Till, equation 7; NaN if a pair has none.
+    hand_till   the mean of roc over all pairs: M of Hand and Till, equation 7. Pairs with a class without positives are
+                left out; NaN if another pair has none, or there is no pair.
     drawings    what a picture draws of each class, if one was requested; None for a class without areas.
     """
 
@@ -100,15 +104,10 @@ def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) ->
     if drawn is not None:
         drawings = tuple(None if table is None else DrawnTable.of(table, drawn.side) for table in tables)
     pairs = _pairs(given) if given.exclusive else None
-    return Classes(
-        given.names,
-        areas,
-        _averages(areas, _pooled(given)),
-        pairs,
-        None if pairs is None else fsum(pairs.roc) / pairs.roc.size,
-        drawings,
-        tuple(_warnings(areas, exclusive=given.exclusive)),
-    )
+    averages = _averages(areas, _pooled(given))
+    hand_till = None if pairs is None else _hand_till(pairs, areas)
+    warnings = tuple(_warnings(given, areas, averages, hand_till))
+    return Classes(given.names, areas, averages, pairs, hand_till, drawings, warnings)
 
 
 def _pooled(given: ClassScores) -> Sample | Undefined:
@@ -120,15 +119,19 @@ def _pooled(given: ClassScores) -> Sample | Undefined:
 
 
 def _averages(areas: AreaColumns, pooled: Sample | Undefined) -> ClassAverages:
-    """Average areas over the classes: Σ A / k; Σ P A / Σ P; and the area of all classes in one sample."""
+    """Average areas over the classes: Σ A / k; Σ P A / Σ P; and the area of all classes in one sample.
+
+    A class without positives has the weight 0 in Σ P A, so that it needs no area.
+    """
     micro, _ = areas_of_each([pooled], 1)
-    known = not any(areas.reason)
-    positives = [Fraction(each) for each in areas.positives] if known else []
+    there = areas.positives != 0
+    known = there.any() and not any(compress(areas.reason, there))
+    positives = [Fraction(each) for each in areas.positives[there]] if known else []
 
     def averages(name: str) -> FloatArray:
         each: FloatArray = getattr(areas, name)
-        macro = fsum(each) / each.size if known else np.nan
-        weighted = float(sum(map(mul, map(Fraction, each), positives)) / sum(positives)) if known else np.nan
+        macro = fsum(each) / each.size  # NaN if one is
+        weighted = float(sum(map(mul, map(Fraction, each[there]), positives)) / sum(positives)) if known else np.nan
         return np.array([macro, weighted, getattr(micro, name)[0]])
 
     return ClassAverages(*map(averages, AVERAGED_AREAS))
@@ -145,6 +148,12 @@ def _pairs(given: ClassScores) -> ClassPairs:
         rows = [_exact_row(given, of) for of in range(count)]
     of, against = (~np.eye(count, dtype=np.bool_)).nonzero()
     return ClassPairs(of.tolist(), against.tolist(), np.stack(rows)[of, against])
+
+
+def _hand_till(pairs: ClassPairs, areas: AreaColumns) -> float:
+    there = areas.positives != 0
+    roc = pairs.roc[there[list(pairs.number)] & there[list(pairs.against)]]
+    return fsum(roc) / roc.size if roc.size else np.nan
 
 
 def _plain_row(given: ClassScores, of: int, classes: IntArray, sizes: FloatArray) -> FloatArray:
@@ -172,7 +181,25 @@ def _exact_row(given: ClassScores, of: int) -> FloatArray:
     return out
 
 
-def _warnings(areas: AreaColumns, *, exclusive: bool) -> list[CurvesWarning]:
+def _warnings(
+    given: ClassScores, areas: AreaColumns, averages: ClassAverages, hand_till: float | None
+) -> Iterator[CurvesWarning]:
     detail = without_areas(areas.reason, "classes")
-    averages = "macro, weighted and hand_till are" if exclusive else "macro and weighted are"
-    return [CurvesWarning("undefined_classes", f"{detail} Therefore {averages} null.")] if detail else []
+    if not detail:
+        return
+    absent = [name for name, positives in zip(given.names, areas.positives, strict=True) if positives == 0]
+    if absent:
+        more = f" and {len(absent) - _NAMED_CLASSES} more" if absent[_NAMED_CLASSES:] else ""
+        weighing = "" if given.weights is None else " with a weight"
+        detail += f" No row{weighing} belongs to {', '.join(map(repr, absent[:_NAMED_CLASSES]))}{more}."
+    values = dict(zip(AVERAGES, averages.roc.tolist(), strict=True))
+    values |= {} if hand_till is None else {"hand_till": hand_till}
+    null = [name for name, value in values.items() if np.isnan(value)]
+    defined = [name for name in ("weighted", "hand_till") if name in values and name not in null]
+    detail += f" Therefore {_listed(null)} {'are' if null[1:] else 'is'} null" if null else ""
+    detail += f"; {_listed(defined)} {'leave' if defined[1:] else 'leaves'} such classes out" if defined else ""
+    yield CurvesWarning("undefined_classes", f"{detail}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -11,11 +11,14 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.exact import BoolArray, IntArray
 from service.datasets.file import VARIABLE, Dataset
 from service.datasets.queries import DatasetQuery
 from service.wire import columns
+from service.wire.formats.arrow_columns import ArrowColumn, column_of_array
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
 from service.wire.requests.faults import FACT_CODES
@@ -48,17 +51,18 @@ def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> d
     ends = {"score_from": groups.score_from, "score_to": groups.score_to}
     fields = query.with_meaning(FoundGroups(ends | groups.masses, found.rest))
     if query.by:
-        fields["slices"] = {name: _slice_values(found.slices[name].tolist(), name, query.place) for name in query.by}
+        fields["slices"] = {name: _slice_values(found.slices[name], name, query.place) for name in query.by}
     return fields
 
 
-def _slice_values(values: list[Any], name: str, place: str) -> list[Any]:
+def _slice_values(values: "np.ndarray[Any, Any]", name: str, place: str) -> ArrowColumn:
     """Check the values of a column of slices. Raises Problem, without a row number: these rows are groups."""
+    column = column_of_array(values)
     try:
-        columns.categories(values)
+        columns.categories(column)
     except columns.ColumnError as error:
         raise invalid_value(f"{place}/slices/{pointer_token(name)}", error.code, error.detail) from None
-    return values
+    return column
 
 
 def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":

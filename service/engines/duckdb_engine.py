@@ -17,7 +17,7 @@ import numpy as np
 
 from service.engines.checks import refuse_inexact, refuse_misread, refuse_rounded
 from service.engines.duckdb_files import Files, kind_of_duckdb, quoted_name, text_literal
-from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress
+from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress, equal_to
 from service.engines.failures import EngineFailed, EngineOutOfMemory, FilesUnreadable
 from service.engines.memory import default_memory
 from service.engines.search import MOST_BINS
@@ -178,10 +178,13 @@ class DuckDB:
         Raises EngineFailed for a column that does not exist.
         """
         tests = []
+        kinds = self.kinds()
         for number, (column, values) in enumerate(conditions.items()):
             name = f"wanted_{number}"
             are_texts = any(isinstance(value, str) for value in values)
-            self.keep(name, {"value": np.array(values, dtype=object if are_texts else None)})
+            there = kinds.get(column)
+            exact = values if are_texts or there is None else equal_to(values, there.name)
+            self.keep(name, {"value": np.array(exact, dtype=object if are_texts else None)})
             tested = f"CAST({quoted_name(column)} AS VARCHAR)" if are_texts else quoted_name(column)
             tests.append(f"{tested} IN (SELECT value FROM {name})")  # noqa: S608  # ours
         with _explained():
@@ -235,15 +238,24 @@ class DuckDB:
 
     def _open(self, files: Files) -> None:
         """Make the table `rows`, a view."""
-        if files.through_pyarrow:
+        if files.through_pyarrow and not files.are_text:
             self._connection.register(self.table, files.dataset())
             return
-        names: list[str] = []
-        if files.are_text:
-            described = self._connection.execute(f"DESCRIBE SELECT * FROM {files.reader()}")  # noqa: S608  # quoted
-            names = [name for name, *_ in described.fetchall()]
+        if files.through_pyarrow:
+            source = "given"
+            self._connection.register(source, files.dataset())
+        elif files.are_text:
+            names = self._types(files.reader())
             self._unread_numbers = [name for name in dict.fromkeys(files.numbers) if name in names]
-        self._connection.execute(f"CREATE VIEW {self.table} AS SELECT * FROM {files.reader(names)}")  # noqa: S608  # quoted
+            source = files.reader(names)
+        else:
+            source = files.reader()
+        cells = f"* {files.trimmed(self._types(source))}" if files.are_text else "*"
+        self._connection.execute(f"CREATE VIEW {self.table} AS SELECT {cells} FROM {source}")  # noqa: S608  # quoted
+
+    def _types(self, source: str) -> dict[str, str]:
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()  # noqa: S608  # quoted
+        return {name: of_type for name, of_type, *_ in described}
 
 
 def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, str | bool | int | float | list[str]]:

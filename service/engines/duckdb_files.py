@@ -1,7 +1,7 @@
 """How DuckDB reads files: their kind, and the SQL that makes them one table. Runs nothing."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,7 @@ class Files:
         `header`, the first row of CSV files is a row like the others, all of text.
         """
         kind = self.found_kind
-        options = {"union_by_name": "true"}
+        options = {"union_by_name": "true"} | ({"binary_as_string": "true"} if kind == "parquet" else {})
         if self.are_text:
             # Nothing is left to guess: a guess may skip rows, or take the first for a header.
             options |= {"header": str(header).lower(), "all_varchar": str(not header).lower()}
@@ -86,6 +86,12 @@ class Files:
         names = ", ".join(map(text_literal, self.names))
         function = "read_csv" if self.are_text else f"read_{kind}"
         return f"{function}([{names}], {', '.join(f'{name} = {value}' for name, value in options.items())})"
+
+    def trimmed(self, types: Mapping[str, str]) -> str:
+        """The SQL that drops the blanks around cells of text; a blank cell has no value, as in a body."""
+        cells = [quoted_name(name) for name, of_type in types.items() if name in self.texts and of_type == "VARCHAR"]
+        replaced = [f"NULLIF(TRIM({cell}, ' \t'), '') AS {cell}" for cell in cells]
+        return f"REPLACE ({', '.join(replaced)})" if replaced else ""
 
     def misread_numbers(self, columns: Collection[str]) -> str:
         """The SQL that counts cells of CSV columns that a body would refuse as numbers, even if DuckDB reads them.

@@ -1,6 +1,6 @@
 """What the algorithm needs of an engine: it answers SQL with columns. Knows no particular engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +27,18 @@ class Kind(NamedTuple):
 
     name: str
     through_text: bool = False
+
+
+def equal_to(values: Sequence[bool | float | str], kind: str | None) -> Sequence[bool | float | str]:
+    """The values that a column of a kind may equal, so that an engine compares them exactly.
+
+    An engine makes doubles of integers beside floats, and of a column of integers that it compares with floats.
+    """
+    if kind == "integer":
+        return [int(value) for value in values if value == int(value)]
+    if kind == "number":
+        return [float(value) for value in values if float(value) == value]
+    return values
 
 
 class Engine(Protocol):

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pyarrow as pa
 
-from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress
+from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress, equal_to
 from service.engines.failures import EngineFailed
 from service.engines.nodes import table_of
 from service.engines.search import MOST_BINS
@@ -175,10 +175,13 @@ class Spark:
         with self._explained():
             name = table_of(self.table, self.dialect).sql(dialect=self.dialect)
             frame = self._session.sql(f"SELECT * FROM {name}")  # noqa: S608  # quoted
+            kinds = self.kinds()
             for column, values in conditions.items():
                 tested = frame[f"`{column.replace('`', '``')}`"]
                 are_texts = any(isinstance(value, str) for value in values)
-                frame = frame.filter((tested.cast("string") if are_texts else tested).isin(list(values)))
+                kind = kinds.get(column)
+                exact = values if are_texts or kind is None else equal_to(values, kind.name)
+                frame = frame.filter((tested.cast("string") if are_texts else tested).isin(list(exact)))
             frame.createOrReplaceTempView("chosen")
         self.table = "chosen"
 

@@ -130,8 +130,8 @@ def numbers(column: object, *, nullable: bool) -> FloatArray:
 def labels(column: object, positive_label: object) -> Labels:
     """Read labels as True for a positive. Raises ColumnError at the first wrong row.
 
-    Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, which must match in type and
-    value, all others are negative.
+    Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, all others are negative; it
+    is read as its column is, see spellings.py.
     """
     raise ColumnError("not_a_column", "Must be a list of labels, such as [1, 0].")
 
@@ -144,7 +144,7 @@ def contents(column: object) -> Contents:
 
 @singledispatch
 def categories(column: object) -> Categories:
-    """Read a column that defines slices: text, integers, booleans, or no value. Raises ColumnError."""
+    """Read a column that defines slices: text, integers, booleans, times, or no value. Raises ColumnError."""
     raise ColumnError("not_a_column", 'Must be a list of strings, integers or booleans, such as ["DE", "FR"].')
 
 

@@ -42,7 +42,7 @@ WRONG_SAMPLES: list[Wrong] = [
     ({"weights": [1, 1]}, "/weights", "lengths_differ", "weights has 2 rows but scores has 6."),
     ({"labels": [1] * 6}, "/labels", "one_class", "All 6 labels are positive; a curve needs both classes."),
     ({"labels": [0] * 6}, "/labels", "one_class", "All 6 labels are negative; a curve needs both classes."),
-    ({"positive_label": "1"}, "/labels", "one_class", "No label equals positive_label, '1'; the labels are 0 and 1."),
+    ({"positive_label": "2"}, "/labels", "one_class", "No label equals positive_label, 2; the labels are 0 and 1."),
     (
         {"labels": ["a"] * 6, "positive_label": "a"},
         "/labels",

@@ -26,6 +26,9 @@ COLUMNS = {
     "fraud": RANDOM.random(ROWS) < 0.3,
     "country": np.array(["DE", "FR", "O'Brien"])[RANDOM.integers(0, 3, ROWS)],
     "week": RANDOM.integers(1, 4, ROWS),
+    "id": 2**53 + np.arange(ROWS),
+    "day": np.datetime64("2024-01-31") + RANDOM.integers(0, 3, ROWS),
+    "shop": RANDOM.integers(0, 3, ROWS).astype(float),
     "secret": np.arange(ROWS),
 }
 SECRET = "rocpr-test-secret"
@@ -47,8 +50,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
         location = "{directory}/{name}/*.parquet"
         scores = "p"
         labels = "fraud"
-        filters = ["country", "week", "vanished"]
-        slices = ["country", "week"]
+        filters = ["country", "week", "id", "vanished"]
+        slices = ["country", "week", "day", "shop"]
         keys = ["{name}"]
     """
     text = "".join(settings.format(name=name, directory=directory) for name in ("ann", "ben"))
@@ -80,6 +83,25 @@ def test_a_dataset_answers_what_its_rows_do(client: FlaskClient, where: dict[str
         name: [int(one) if name == "week" else one for one in np.atleast_1d(values)] for name, values in where.items()
     }
     assert found.get_json() == answered("curves", sample(**wanted) | options)
+
+
+def test_a_filter_of_integers_and_floats_rounds_no_integer(client: FlaskClient) -> None:
+    one, other = (int(COLUMNS["id"][np.flatnonzero(COLUMNS["fraud"] == label)[0]]) for label in (True, False))
+    for values in ([one, other, 0.5], [float(2**53), 2**53 + 1, 2.5]):
+        wanted = [value for value in values if value == int(value)]
+        found = client.post("/v1/curves", json={"dataset": "ann", "where": {"id": values}}, headers=ANN)
+        there = sample(id=np.array(wanted, np.int64))
+        assert found.get_json().get("positives") == (sum(there["labels"]) if len({*there["labels"]}) > 1 else None)
+        if found.status_code == 200:
+            assert found.get_json()["negatives"] == len(there["labels"]) - sum(there["labels"])
+
+
+@pytest.mark.parametrize("name", ["day", "shop"])
+def test_dates_and_whole_floats_define_slices(client: FlaskClient, name: str) -> None:
+    found = client.post("/v1/slices", json={"dataset": "ann", "slices": {name: []}}, headers=ANN).get_json()["slices"]
+    cells = COLUMNS[name].astype(str if name == "day" else int)
+    assert found[name] == sorted(set(cells.tolist()))
+    assert found["rows"] == [int((cells == value).sum()) for value in found[name]]
 
 
 def test_a_tolerance_gives_bounds(client: FlaskClient) -> None:
@@ -117,8 +139,8 @@ def test_every_operation_takes_datasets(client: FlaskClient) -> None:
 def test_each_key_has_its_own(client: FlaskClient) -> None:
     listed = {
         "name": "ann",
-        "filters": ["country", "week", "vanished"],
-        "slices": ["country", "week"],
+        "filters": ["country", "week", "id", "vanished"],
+        "slices": ["country", "week", "day", "shop"],
         "weighted": False,
     }
     assert client.get("/v1/datasets", headers=ANN).get_json() == {"datasets": [listed]}

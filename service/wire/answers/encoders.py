@@ -8,7 +8,7 @@ import base64
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,7 @@ def _csv_encoder(operation: str) -> Encoder:
         columns = TABLES[operation][str(table)](result)
         texts = {
             name: [orjson.dumps(names).decode() for names in columns[name]]
-            for name in _NAME_LIST_COLUMNS & set(columns)
+            for name in _typed_columns(operation).get(_LISTS_OF_NAMES, set()) & set(columns)
         }
         arrays = {name: pa.array(column, from_pandas=True) for name, column in (columns | texts).items()}
         body = io.BytesIO()
@@ -102,7 +102,7 @@ def _arrow_encoder(operation: str) -> Encoder:
         columns = TABLES[operation][str(table)](result)
         if (pieces := array_stream(columns)) is not None:
             return Encoded(pieces, _warnings_header(result.warnings))
-        typed = _typed(columns)
+        typed = _typed(columns, operation)
         body = _Pieces()
         with pa.ipc.new_stream(body, typed.schema) as stream:
             stream.write_table(typed)
@@ -152,9 +152,15 @@ def _report(write: Callable[[dict[str, Any]], bytes]) -> Encoder:
     return encode
 
 
-def _typed(columns: Columns) -> pa.Table:
-    """Make a table whose types do not depend on its cells, except for counts."""
-    return pa.table({name: _array(column, _kind(name, column)) for name, column in columns.items()})
+def _typed(columns: Columns, operation: str) -> pa.Table:
+    """Make a table whose types do not depend on its cells, except for counts and for columns that the caller names."""
+    known = _typed_columns(operation)
+    return pa.table({name: _array(column, _kind(name, column, known)) for name, column in columns.items()})
+
+
+def _typed_columns(operation: str) -> Mapping[pa.DataType, set[str]]:
+    """The columns of an operation that are not of numbers. Those of slices may have any other name."""
+    return _OF_SLICES if operation == "slices" else _TYPED_COLUMNS
 
 
 def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an array or a sequence
@@ -167,13 +173,13 @@ def _array(column: Any, kind: pa.DataType) -> pa.Array:  # noqa: ANN401  # an ar
     return pa.Array.from_buffers(kind, column.size, buffers, nulls)
 
 
-def _kind(name: str, column: Any) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
+def _kind(name: str, column: Any, known: Mapping[pa.DataType, set[str]]) -> pa.DataType:  # noqa: ANN401  # an array or a sequence
     """The type of a column, by its name and its values: counts may be whole, and `area` holds numbers or names."""
     if not isinstance(column, np.ndarray):
         kinds = set(map(type, column)) - {type(None)}
         if len(kinds) == 1 and (of_cells := _OF_CELLS.get(kinds.pop())):
             return of_cells
-    for kind, names in _TYPED_COLUMNS.items():
+    for kind, names in known.items():
         if name in names:
             return kind
     if isinstance(column, np.ndarray):
@@ -203,18 +209,20 @@ ENCODERS: dict[tuple[str, str], Encoder] = {
 ONE_TABLE = frozenset({CSV, ARROW_STREAM})
 """The media types that hold one table of an answer."""
 
-_NAME_LIST_COLUMNS = {"best", "suppliers"}
-"""Columns whose cells are lists of names."""
+_LISTS_OF_NAMES = pa.list_(pa.string())
+"""The type of columns whose cells are lists of names."""
 
 _OF_CELLS: dict[type, pa.DataType] = {str: pa.string(), bool: pa.bool_(), int: pa.int64()}
 """{type of a list's cells: type of the column}"""
 
 _TYPED_COLUMNS: dict[pa.DataType, set[str]] = {
     pa.string(): {"index", "name", "curve", "over", "metric", "method", "reason"},
-    pa.list_(pa.string()): _NAME_LIST_COLUMNS,
+    _LISTS_OF_NAMES: {"best", "suppliers"},
     pa.bool_(): {"on_hull", "dominates"},
 }
 """Columns that are not of numbers."""
+
+_OF_SLICES: dict[pa.DataType, set[str]] = {pa.string(): {"metric", "reason"}}
 
 
 def _hash(style: str) -> str:

@@ -6,6 +6,7 @@ Knows which types are read, and that data from outside is validated before use.
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +26,10 @@ from service.wire.columns import (
     numbers,
     tally,
 )
-from service.wire.formats.json_format import StrictJsonError
-from service.wire.formats.query_options import json_or_truth
 from service.wire.formats.text_columns import TextColumn, identity_of, labels_of_texts
+from service.wire.formats.times import is_time
 from service.wire.problems import Problem
+from service.wire.spellings import as_number, as_truth, unquoted
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
 """What pyarrow raises for invalid bytes. Its MemoryError is a subclass of one of these, but means something else."""
@@ -74,11 +75,24 @@ def is_readable(kind: pa.DataType) -> bool:
     return (
         isinstance(kind, pa.Bool8Type)
         or is_text(kind)
+        or _is_bytes(kind)
         or any(
             of_type(value)
             for of_type in (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
         )
     )
+
+
+def may_define_slices(kind: pa.DataType) -> bool:
+    """Whether numbers, labels or slices may have this type."""
+    return is_readable(kind) or is_time(_value_type(kind))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    """Whether cells are bytes, including dictionaries of bytes: text that some writers do not declare as such."""
+    value = _value_type(kind)
+    tests = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
+    return any(of_type(value) for of_type in tests)
 
 
 def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
@@ -104,7 +118,36 @@ def validate(columns: Iterable[pa.ChunkedArray], most_bytes: int) -> None:
                 raise pa.ArrowInvalid("An index points outside its dictionary.")
 
 
-def written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+def column_of_array(cells: np.ndarray) -> ArrowColumn:
+    """Make a column of an array from one of our own engines; one that has no type in Arrow is not supported."""
+    try:
+        array = pa.array(cells)
+    except (pa.ArrowException, TypeError):
+        return ArrowColumn(None, "of mixed types")
+    return ArrowColumn(pa.chunked_array([array]), str(array.type))
+
+
+def typed_column(cells: pa.ChunkedArray, kind: str) -> ArrowColumn:
+    """Make a column of validated cells; bytes that are UTF-8 are text, and others are not supported."""
+    if not _is_bytes(cells.type):
+        return ArrowColumn(_written_out(cells), kind)
+    try:
+        return ArrowColumn(pa.chunked_array([_texts(chunk) for chunk in cells.chunks], _text_type(cells.type)), kind)
+    except pa.ArrowInvalid:
+        return ArrowColumn(None, "binary that is not UTF-8")
+
+
+def _texts(cells: pa.Array) -> pa.Array:
+    if types.is_dictionary(cells.type):
+        return pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(pa.large_string()))
+    return cells.cast(pa.large_string())
+
+
+def _text_type(kind: pa.DataType) -> pa.DataType:
+    return pa.dictionary(kind.index_type, pa.large_string()) if types.is_dictionary(kind) else pa.large_string()
+
+
+def _written_out(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Decode validated booleans of a byte each, and a dictionary, unless it is of text, which stays encoded."""
     if isinstance(cells.type, pa.Bool8Type):
         return pa.chunked_array([pc.not_equal(chunk.storage, 0) for chunk in cells.chunks], pa.bool_())
@@ -129,7 +172,7 @@ def _look_at(cells: pa.Array, room: int) -> int:
 
 def _viewed_bytes(cells: pa.Array) -> int:
     """Add up the lengths of the texts of views, many of which may share a text; a view begins with its length."""
-    if not types.is_string_view(cells.type) or not len(cells):
+    if not (types.is_string_view(cells.type) or types.is_binary_view(cells.type)) or not len(cells):
         return 0
     views = np.frombuffer(cells.buffers()[1], np.int32, 4 * len(cells), 16 * cells.offset)
     return int(np.maximum(views[::4], 0).sum(dtype=np.int64))
@@ -138,7 +181,7 @@ def _viewed_bytes(cells: pa.Array) -> int:
 @numbers.register
 def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     cells = column.cells
-    if cells is None:
+    if cells is None or is_time(cells.type):
         detail = f"This column is {column.shown_kind}; numbers must be integers, floats or decimals."
         raise ColumnError("not_a_number", detail)
     kind = cells.type
@@ -179,7 +222,7 @@ def _numbers_of(given: np.ndarray) -> FloatArray:
 @labels.register
 def _(column: ArrowColumn, positive_label: object) -> Labels:
     cells = column.cells
-    if cells is None:
+    if cells is None or is_time(cells.type):
         detail = f"This column is {column.shown_kind}; labels must be integers, floats, decimals, booleans or text."
         raise ColumnError("not_a_label", detail)
     if cells.null_count:
@@ -198,7 +241,7 @@ def _(column: ArrayColumn, positive_label: object) -> Labels:
 def _labels_of(values: np.ndarray, positive_label: object) -> Labels:
     if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
         raise ColumnError("not_a_label", "This is not a finite number, so it cannot be a label.", int(finite.argmin()))
-    return _default_labels(values) if positive_label is None else _chosen_labels(values, str(positive_label))
+    return _default_labels(values) if positive_label is None else _chosen_labels(values, positive_label)
 
 
 def _flat(cells: pa.ChunkedArray) -> np.ndarray:
@@ -232,11 +275,10 @@ def _default_labels(values: np.ndarray) -> Labels:
     raise label_misfit(int(misfits.argmax()), tally(*np.unique(values, return_counts=True)))
 
 
-def _chosen_labels(values: np.ndarray, text: str) -> Labels:
-    """Split one label, by type and value, from all others; Python compares exactly."""
-    positive = _json_value(text)
-    if isinstance(positive, bool) != (values.dtype == np.bool_):
-        positive = None
+def _chosen_labels(values: np.ndarray, positive_label: object) -> Labels:
+    """Split one label from all others; Python compares exactly."""
+    are_truths = values.dtype == np.bool_ or ((values == 0) | (values == 1)).all()
+    positive = as_truth(positive_label) if are_truths else as_number(positive_label)
     others = values != values[0]
     second = int(others.argmax())
     if not (others & (values != values[second])).any():  # two labels need not be sorted
@@ -246,20 +288,13 @@ def _chosen_labels(values: np.ndarray, text: str) -> Labels:
     distinct, counts = np.unique(values, return_counts=True)
     place = _place(distinct, positive)
     chosen: BoolArray = np.zeros(values.size, np.bool_) if place is None else values == distinct[place]
-    return chosen_labels(chosen, text if positive is None else positive, tally(distinct, counts))
+    label = unquoted(positive_label) if place is None else distinct[place].item()
+    return chosen_labels(chosen, label, tally(distinct, counts))
 
 
-def _place(distinct: np.ndarray, positive: object) -> int | None:
+def _place(distinct: np.ndarray, positive: float | Decimal | None) -> int | None:
     """Find a number among sorted ones, by exact comparison."""
-    if not isinstance(positive, (int, float)):
+    if positive is None:
         return None
     place = bisect_left(distinct, positive, key=lambda value: value.item())
     return place if place < distinct.size and distinct[place].item() == positive else None
-
-
-def _json_value(text: str) -> object:
-    """Read a query's text as a JSON value; None, which is never a label, if it is not JSON."""
-    try:
-        return json_or_truth(text)
-    except StrictJsonError:
-        return None

@@ -8,7 +8,7 @@ import struct
 import pyarrow as pa
 
 from service.environment import require_memory
-from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, validate, written_out
+from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, may_define_slices, typed_column, validate
 from service.wire.formats.arrow_file import ArrowFile
 from service.wire.formats.arrow_messages import count
 from service.wire.formats.codings import Body
@@ -53,10 +53,10 @@ class ArrowTable:
             raise no_rows("The table has no rows.")
         types = self._schema.types
         kinds = {name: types[place] for name, place in places.items()}
-        cells = self._cells({name: place for name, place in places.items() if is_readable(kinds[name])})
-        return {name: ArrowColumn(cells.get(name), str(kinds[name])) for name in names}
+        columns = self._columns({name: place for name, place in places.items() if may_define_slices(kinds[name])})
+        return {name: columns.get(name) or ArrowColumn(None, str(kinds[name])) for name in names}
 
-    def _cells(self, places: dict[str, int]) -> dict[str, pa.ChunkedArray]:
+    def _columns(self, places: dict[str, int]) -> dict[str, ArrowColumn]:
         if not places:
             return {}
         options = pa.ipc.IpcReadOptions(
@@ -69,7 +69,7 @@ class ArrowTable:
         try:
             table = pa.ipc.open_stream(self._stream, options=options).read_all()
             validate(table.columns, self._most_bytes)
-            return {name: written_out(table[name]) for name in places}
+            return {name: typed_column(table[name], str(self._schema.types[place])) for name, place in places.items()}
         except MemoryError:
             raise
         except UNREADABLE:

@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from service.curves.exact import IntArray
 from service.wire.columns import ColumnError, Labels, chosen_labels, label_misfit, labels, tally
-from service.wire.formats.arrow_columns import ArrowColumn, is_readable
-from service.wire.formats.query_options import label_like
+from service.wire.formats.arrow_columns import ArrowColumn, is_readable, is_text
+from service.wire.spellings import unquoted
 
 
 def distinct_labels(values: list[Any], counts: IntArray, positive_label: str | None) -> Labels:
@@ -20,18 +20,21 @@ def distinct_labels(values: list[Any], counts: IntArray, positive_label: str | N
         cells = pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError):
         raise ColumnError("not_a_label", "Labels must be integers, floats, decimals, booleans or text.") from None
-    counted = tally(values, counts)
     column = ArrowColumn(cells if is_readable(cells.type) else None, str(cells.type))
-    named = None if positive_label is None else label_like(positive_label, values)
-    nobody = np.zeros(len(values), dtype=np.bool_)
     try:
-        positive = labels(column, positive_label).positive
+        read = labels(column, positive_label)
     except ColumnError as error:
         if error.code == "one_class":
-            chosen_labels(nobody, named, counted)
-        if is_readable(cells.type) and positive_label is None:
-            raise label_misfit(None, counted) from None
+            named = positive_label if is_text(cells.type) else unquoted(positive_label)
+            chosen_labels(np.zeros(len(values), np.bool_), named, tally(values, counts))
+        if is_readable(cells.type) and positive_label is None and error.row is not None:
+            raise label_misfit(None, tally(values, counts)) from None
         raise
-    if positive_label is None:
-        return Labels(positive)
-    return chosen_labels(positive, named, counted, int(counts[positive].sum()))
+    positive = read.positive
+    if read.rest is None:
+        return read
+    named = values[int(positive.argmax())]
+    others = [value for value, is_named in zip(values, positive.tolist(), strict=True) if not is_named]
+    rows = int(counts[positive].sum())
+    counted = tally([named, *others], np.array([rows, *counts[~positive]]))
+    return chosen_labels(positive, named, counted, rows)

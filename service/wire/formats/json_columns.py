@@ -19,6 +19,7 @@ from service.curves.budget import ROW_SECONDS, spend
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
 from service.wire.columns import Labels, chosen_labels, first_misfit, items, label_misfit, labels, numbers, tally
 from service.wire.problems import Problem
+from service.wire.spellings import as_number, as_truth, unquoted
 
 PLACEHOLDER = "-Infinity"
 """The placeholder for a list: not JSON, but a constant that Python's parser reports.
@@ -167,21 +168,17 @@ def _(column: NumberList, positive_label: object) -> Labels:
     binary = low == high or np.count_nonzero(zeros) == values.size - np.count_nonzero(ones)
     if binary and positive_label is None and any({low, high} <= allowed for allowed in _DEFAULT_LABELS):
         return Labels(ones if high == 1 else ~ones)
-    if binary and positive_label in (low, high) and not isinstance(positive_label, bool):
-        return Labels(ones if positive_label == high else zeros)
+    read = as_truth if {low, high} <= {0.0, 1.0} and binary else as_number
+    wanted = None if positive_label is None else read(positive_label)
+    if binary and wanted in (low, high):
+        return Labels(ones if wanted == high else zeros)
     counted = tally(*np.unique(values, return_counts=True))
     if positive_label is None:
         rows = np.sort(np.unique(values, return_index=True)[1])
         firsts = zip(rows.tolist(), values[rows].tolist(), strict=True)
         raise label_misfit(first_misfit(firsts, _DEFAULT_LABELS), counted)
-    chosen = np.zeros_like(ones)
-    if (
-        isinstance(positive_label, (int, float))
-        and not isinstance(positive_label, bool)
-        and low <= positive_label <= high
-    ):
-        chosen = values == positive_label
-    return chosen_labels(chosen, positive_label, counted)
+    chosen = np.zeros_like(ones) if wanted is None or not low <= wanted <= high else values == float(wanted)
+    return chosen_labels(chosen, unquoted(positive_label), counted)
 
 
 @items.register

@@ -1,4 +1,4 @@
-"""Lists of plain values, as JSON has them, to numbers and labels; nothing is coerced: 1 is not true, "1" is not 1."""
+"""Lists of plain values, as JSON has them, to numbers and labels; "1" is a label only if a positive one is named."""
 
 import math
 import re
@@ -27,6 +27,7 @@ from service.wire.columns import (
     tally,
 )
 from service.wire.formats.json_columns import NumberList
+from service.wire.spellings import Reading, as_number, as_text, as_truth, reading, unquoted
 
 _VALUE_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
 _NAMES_OF_TYPES = {
@@ -79,14 +80,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
         return Labels(np.frombuffer(bytes(column), np.bool_))
     kinds = {_VALUE_KINDS[kind] for kind in types}
     if positive_label is not None:
-        positive = _typed(positive_label)
-        if kinds == {positive[0]}:
-            chosen = np.fromiter(map(eq, column, repeat(positive_label)), np.bool_, len(column))
-            if chosen.any() and (values := _if_two(column)) and not doubtful(values):
-                return Labels(chosen)
-        else:
-            chosen = np.fromiter((_typed(value) == positive for value in column), np.bool_, len(column))
-        return chosen_labels(chosen, positive_label, _tally(column))
+        return _chosen_labels(column, types, positive_label)
     ones = column.count(1)
     if kinds - {"number"} or len(column) - ones not in {column.count(0), column.count(-1)}:
         misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
@@ -94,6 +88,31 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
         quoted = _quoted(column[misfit])
         raise ColumnError("not_a_label", quoted, misfit) if quoted else label_misfit(misfit, _tally(column))
     return Labels(np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column)))
+
+
+def _chosen_labels(column: list[Any], types: set[type], positive_label: object) -> Labels:
+    """Split one label from all others."""
+    texts = {value for value in column if isinstance(value, str)} if str in types else set()
+    read: Reading = as_truth
+    if texts or (column.count(0) + column.count(1) < len(column) and bool in types):
+        read = reading([*texts, *(value for value in column if not isinstance(value, str))])
+    elif column.count(0) + column.count(1) < len(column):
+        read = as_number
+    wanted = read(positive_label)
+    if texts or read is as_text:
+        known = {text: read(text) for text in texts}
+        cells: Iterable[object] = (known[value] if isinstance(value, str) else read(value) for value in column)
+    else:
+        cells = column
+    chosen = np.fromiter(map(eq, cells, repeat(wanted)), np.bool_, len(column))
+    if wanted is None or not chosen.any():
+        label = positive_label if texts else unquoted(positive_label)
+        return chosen_labels(np.zeros_like(chosen), label, _tally(column))
+    if read is as_truth or (len(types) == 1 and (two := _if_two(column)) and not doubtful(two)):
+        return Labels(chosen)
+    label = column[int(chosen.argmax())]
+    named = [label if is_chosen else value for value, is_chosen in zip(column, chosen.tolist(), strict=True)]
+    return chosen_labels(chosen, label, _tally(named))
 
 
 def _quoted(value: object) -> str | None:

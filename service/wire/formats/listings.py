@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -25,6 +26,8 @@ from service.wire.formats.reading_work import listing_work
 from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
 from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
+from service.wire.formats.times import is_time, texts_of
+from service.wire.spellings import BLANKS
 
 _LONGEST_VALUE = 200
 """The longest text listed, in characters: a longer one is hardly a label."""
@@ -105,7 +108,8 @@ def _(column: NumberList) -> Contents:
 
 @contents.register
 def _(column: TextColumn) -> Contents:
-    """Cells of CSV; an empty one has no value."""
+    """Cells of CSV, without the blanks around them; an empty one has no value."""
+    column = TextColumn(pc.ascii_trim(column.cells, BLANKS), column.decimal)
     present = column.cells.filter(pc.not_equal(column.cells, ""))
     values = _first_values(present)
     missing = len(column.cells) - len(present)
@@ -134,6 +138,14 @@ def _(column: ArrowColumn) -> Contents:
     if cells is None:
         return Contents(column.shown_kind, None, None, (), more=True)
     kind = cells.type
+    if is_time(kind):
+        present = cells.drop_null()
+        number = pa.int32() if types.is_date32(kind) else pa.int64()
+        values = _first_values(pc.cast(present, number))
+        with suppress(pa.ArrowInvalid):  # an unknown time zone
+            listed = texts_of(pa.array(values, number).view(kind)).to_pylist()
+            return _contents(column.shown_kind, len(cells), len(cells) - len(present), listed)
+        return Contents(column.shown_kind, None, None, (), more=True)
     if types.is_string_view(kind) or types.is_decimal(kind):  # pyarrow lacks functions for some of these
         cells = pc.cast(cells, pa.large_string())
     present = _present(cells)

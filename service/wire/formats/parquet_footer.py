@@ -42,13 +42,16 @@ _CODECS = range(8)
 _REPEATED = 2
 
 _NO_TYPE = -1
-_BOOLEAN, _INT32, _INT64, _FLOAT, _DOUBLE, _BYTE_ARRAY, _FIXED = 0, 1, 2, 4, 5, 6, 7
+_BOOLEAN, _INT32, _INT64, _INT96, _FLOAT, _DOUBLE, _BYTE_ARRAY, _FIXED = range(8)
 _UTF8, _DECIMAL, _UINT_8, _INT_8 = 0, 5, 11, 15
-_STRING, _OF_DECIMAL, _INTEGER, _UNKNOWN, _FLOAT16 = 1, 5, 10, 11, 15
+_STRING, _OF_DECIMAL, _DATE, _TIMESTAMP, _INTEGER, _UNKNOWN, _FLOAT16 = 1, 5, 6, 8, 10, 11, 15
+_TEXTS, _CONVERTED_TEXTS = {1, 4, 12}, {0, 4, 19}
+"""Text, names of an enumeration, and JSON."""
 _PHYSICAL_NAMES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
 _LOGICAL_NAMES = {4: "enum", 5: "decimal", 6: "date", 7: "time", 8: "timestamp", 12: "json", 13: "bson", 14: "uuid"}
 _CONVERTED_NAMES = {4: "enum", 5: "decimal", 6: "date", 9: "timestamp", 10: "timestamp", 21: "interval"}
 """Names of types, for messages about unsupported ones."""
+_TIME_KINDS = {"date", "timestamp", "int96"}
 _LONGEST_DECIMAL = 32
 """Bytes of the longest decimal that Arrow has, of 76 digits."""
 _WIDTHS = {8: 0, 16: 1, 32: 2, 64: 3}
@@ -76,7 +79,7 @@ class Column:
     @property
     def read_as(self) -> str:
         """What its cells are read as, or the name of an unsupported type."""
-        if self.element is None:
+        if self.element is None or self.kind in _TIME_KINDS:
             return self.kind
         return "text" if self.is_text else "boolean" if self.element[_PHYSICAL] == _BOOLEAN else "number"
 
@@ -218,7 +221,7 @@ def _kind(element: Struct) -> str:
 
 
 def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return for each supported type
-    """Rewrite a column's type if it is supported: numbers, decimals, booleans, text, or only nulls."""
+    """Rewrite a column's type if it is supported: numbers, decimals, booleans, text, bytes, times, or only nulls."""
     physical: int = element.get(_PHYSICAL, _NO_TYPE)
     repetition: int = element.get(_REPETITION, _REPEATED)
     if element.get(_CHILDREN) or repetition not in {0, 1}:
@@ -237,10 +240,28 @@ def _rewritten(element: Struct) -> Struct | None:  # noqa: PLR0911  # a return f
         return kept | {_CONVERTED: (_INT_8 if inner[2, BOOL] else _UINT_8) + width}
     if physical in {_INT32, _INT64} and meaning is None and (converted is None or _UINT_8 <= converted < _INT_8 + 4):
         return kept | ({} if converted is None else {_CONVERTED: converted})
-    if physical == _BYTE_ARRAY and (meaning == _STRING or (meaning is None and converted == _UTF8)):
-        return kept | {_CONVERTED: _UTF8}
+    if _kind(element) in _TIME_KINDS:
+        return _rewritten_time(kept, meaning, inner, converted)
+    if physical == _BYTE_ARRAY:
+        is_text = meaning in _TEXTS or (meaning is None and converted in _CONVERTED_TEXTS)
+        return kept | {_CONVERTED: _UTF8} if is_text else kept if meaning is converted is None else None
     if physical == _FIXED and meaning == _FLOAT16:
         return kept | {_LENGTH: 2, _LOGICAL: {(_FLOAT16, STRUCT): {}}}
     if physical in {_BOOLEAN, _FLOAT, _DOUBLE} and meaning is None and converted is None:
         return kept
     return None
+
+
+def _rewritten_time(kept: dict[Any, Any], meaning: int | None, inner: Struct, converted: int | None) -> Struct | None:
+    """Rewrite the type of a date or a timestamp; INT96 is a timestamp without saying so."""
+    physical = kept[_PHYSICAL]
+    if physical == _INT96 and meaning is converted is None:
+        return kept
+    if physical == _INT32 and _DATE in {meaning, converted}:
+        return kept | {_CONVERTED: _DATE}
+    if physical != _INT64:
+        return None
+    if meaning == _TIMESTAMP:
+        (unit,) = inner[2, STRUCT]
+        return kept | {_LOGICAL: {(_TIMESTAMP, STRUCT): {(1, BOOL): inner[1, BOOL], (2, STRUCT): {unit: {}}}}}
+    return kept | {_CONVERTED: converted}

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from service.curves.budget import is_bounded, spend
-from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, validate
+from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, typed_column, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
 from service.wire.formats.parquet_pages import page_headers
@@ -62,7 +62,10 @@ class ParquetTable:
         chosen = {name: self._footer.columns[place] for name, place in places.items()}
         readable = [column for column in chosen.values() if column.element is not None]
         cells = self._cells(readable) if readable else {}
-        return {name: ArrowColumn(cells.get(column), column.read_as) for name, column in chosen.items()}
+        return {
+            name: typed_column(cells[column], column.read_as) if column in cells else ArrowColumn(None, column.read_as)
+            for name, column in chosen.items()
+        }
 
     def _cells(self, columns: list[Column]) -> dict[Column, pa.ChunkedArray]:
         try:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
-from service.wire.formats.json_columns import NumberList
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.problems import Problem, invalid_value
 
@@ -176,21 +175,7 @@ def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, 
         if given.get(key) not in (None, []):
             message = f"The query and the body both have {key}; leave it out of one of them."
             raise invalid_value(f"/{key}", "exclusive", message)
-    added = dict(options)
-    if "positive_label" in added:
-        added["positive_label"] = label_like(str(added["positive_label"]), given.get("labels"))
-    return given | added
-
-
-def label_like(text: str, labels: object) -> object:
-    """Read the text of a label with the type of the body's labels: text unchanged, a number or boolean as JSON."""
-    first = labels[0] if isinstance(labels, list) and labels else None
-    if not isinstance(labels, NumberList) and not isinstance(first, (bool, int, float)):
-        return text
-    with suppress(StrictJsonError):
-        value = json_or_truth(text)
-        return value if isinstance(value, (bool, int, float)) else text
-    return text
+    return {**given, **options}
 
 
 def json_or_truth(text: str) -> object:

@@ -1,6 +1,6 @@
 """Columns that define slices, in any format: their distinct values in order, and each row's number among these.
 
-Nothing is coerced: text is text even if it is digits, and 1 is not true. Knows the types of columns.
+Text is text even if it is digits, and 1 is not true; whole doubles are integers, and times are text.
 """
 
 from typing import Any
@@ -12,10 +12,11 @@ from pyarrow import types
 
 from service.curves.exact import IntArray
 from service.wire.columns import Categories, ColumnError, categories, is_unicode, numbers
-from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
+from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, may_define_slices
 from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
-from service.wire.formats.text_columns import TextColumn, coded
+from service.wire.formats.text_columns import TextColumn, coded, trimmed
+from service.wire.formats.times import is_time, texts_of
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 _BOUND = 2**63 - 1
@@ -55,9 +56,15 @@ def _(column: NumberList) -> Categories:
 
 @categories.register
 def _(column: TextColumn) -> Categories:
-    """Cells of CSV; an empty one has no value."""
-    cells = column.cells.combine_chunks()
-    return _of_cells(pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells))
+    """Cells of CSV, without the blanks around them; an empty one has no value."""
+    codes, texts = trimmed(*coded(column.cells))
+    blank = pc.index(texts, "").as_py()
+    if blank < 0:
+        return _in_order(codes, texts)
+    kept = np.flatnonzero(np.arange(len(texts)) != blank)
+    places = np.full(len(texts), -1)
+    places[kept] = np.arange(kept.size)
+    return _in_order(places[codes], texts.take(pa.array(kept)))
 
 
 @categories.register
@@ -68,10 +75,15 @@ def _(column: ArrayColumn) -> Categories:
 @categories.register
 def _(column: ArrowColumn) -> Categories:
     cells = column.cells
-    kind = None if cells is None else cells.type
-    if cells is None or not (is_text(kind) or types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
-        name = column.shown_kind if cells is None else str(kind)
-        raise _misfit(f"This column is {name}; it must be text, integers or booleans to define slices.")
+    if cells is None or not may_define_slices(cells.type):
+        raise _misfit(f"This column is {column.shown_kind}; slices are text, integers, booleans, dates or timestamps.")
+    kind = cells.type
+    if is_time(kind):
+        return _of_times(cells.combine_chunks())
+    if types.is_floating(kind):
+        return _of_doubles(cells.cast(pa.float64()).to_numpy())
+    if types.is_decimal(kind):
+        return _of_decimals(cells)
     if types.is_dictionary(kind):
         return _of_dictionary(cells)
     if types.is_null(kind):
@@ -93,7 +105,7 @@ def _of_integers(column: list[int | None]) -> Categories:
 
 
 def _of_doubles(values: np.ndarray) -> Categories:
-    """Whole numbers of JSON; NaN is a missing value."""
+    """Whole numbers; NaN is a missing value, as pandas has it in a column of integers after a join."""
     missing = np.isnan(values)
     whole = np.floor(values) == values
     if not (whole | missing).all():
@@ -103,6 +115,23 @@ def _of_doubles(values: np.ndarray) -> Categories:
     if large.any():
         raise _too_large(int(large.argmax()))
     return _of_cells(pa.array(np.where(missing, 0, values).astype(np.int64), mask=missing))
+
+
+def _of_decimals(cells: pa.ChunkedArray) -> Categories:
+    try:
+        return _of_cells(pc.cast(cells, pa.int64()).combine_chunks())
+    except pa.ArrowInvalid:
+        raise _misfit("A slice is text, an integer or a boolean; a decimal of this column is not an integer.") from None
+
+
+def _of_times(cells: pa.Array) -> Categories:
+    numbered = encoded(cells)
+    found = numbered.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    try:
+        texts = encoded(texts_of(numbered.dictionary))
+    except pa.ArrowInvalid:
+        raise _misfit("The time zone of this column is unknown.") from None
+    return _in_order(np.append(texts.indices.to_numpy(), -1)[found], texts.dictionary)
 
 
 def _of_dictionary(cells: pa.ChunkedArray) -> Categories:

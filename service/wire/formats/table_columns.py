@@ -155,9 +155,39 @@ def too_many_columns() -> Problem:
     return invalid_value("", "too_many_columns", detail)
 
 
-def distinct_columns(table: Table, key: str, text: str, most: int) -> list[str]:
-    """Split the names of columns that a parameter gives, each once; reading many columns takes long."""
+def columns_by_class(table: Table, text: str, most: int) -> dict[str, str]:
+    """The column of scores for each class: cat,dog, or cat=p1,dog=p2, or a JSON object. Raises Problem."""
+    try:
+        given = parse_json(text)
+    except StrictJsonError:
+        given = None
     names = listed_names(text, table.header)
+    if isinstance(given, dict) and all(isinstance(name, str) for name in given.values()):
+        pairs = [*given.items()]
+    else:
+        known = frozenset(table.header)
+        pairs = [(name, name) if name in known else _pair(name) for name in names]
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise invalid_value("/scores", "duplicate", "A class is named twice.")
+    check_columns(table, "scores", [column for _, column in pairs], most)
+    return dict(pairs)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """Split NAME=COLUMN; a text without a name is both."""
+    name, equals, column = text.partition("=")
+    return (name.strip(), column.strip()) if equals else (text, text)
+
+
+def distinct_columns(table: Table, key: str, text: str, most: int) -> list[str]:
+    """Split the names of columns that a parameter gives, each once."""
+    names = listed_names(text, table.header)
+    check_columns(table, key, names, most)
+    return names
+
+
+def check_columns(table: Table, key: str, names: list[str], most: int) -> None:
+    """Refuse too many names of columns, repeated ones, and those that the table lacks; many columns take long."""
     if len(names) > most:
         raise invalid_value(f"/{key}", "wrong_length", f"At most {most} columns can be named, not {len(names)}.")
     if len(set(names)) < len(names):
@@ -166,4 +196,3 @@ def distinct_columns(table: Table, key: str, text: str, most: int) -> list[str]:
     for name in names:
         if name not in known:
             check_column(table, key, name)
-    return names

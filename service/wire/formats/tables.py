@@ -38,6 +38,7 @@ from service.wire.formats.query_options import (
 )
 from service.wire.formats.table_columns import (
     Table,
+    columns_by_class,
     counts_columns,
     distinct_columns,
     group_columns,
@@ -144,15 +145,15 @@ def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if "scores" not in parameters:
         message = f"Name the column of scores for each class, as in scores=cat,dog; {header_of(table)}."
         raise invalid_value("/scores", "missing", message)
-    names = distinct_columns(table, "scores", parameters["scores"], MOST_CLASSES)
+    scores = columns_by_class(table, parameters["scores"], MOST_CLASSES)
     others = named_columns(table, parameters, ("labels", "weights"))
     if "labels" not in others:
         raise no_column(table, "labels")
-    columns = table.read([*dict.fromkeys([*names, *others.values()])])
+    columns = table.read([*dict.fromkeys([*scores.values(), *others.values()])])
     document: dict[str, object] = {key: columns[name] for key, name in others.items()}
-    document["scores"] = {name: columns[name] for name in names}
+    document["scores"] = {name: columns[column] for name, column in scores.items()}
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in others.items()}
-    pointers |= {f"/scores/{pointer_token(name)}": f"/{pointer_token(name)}" for name in names}
+    pointers |= {f"/scores/{pointer_token(name)}": f"/{pointer_token(column)}" for name, column in scores.items()}
     return Decoded(document | options_of(parameters), pointers)
 
 

@@ -29,15 +29,15 @@ from service.wire.columns import (
     tally,
 )
 from service.wire.formats.distinct_cells import encoded
+from service.wire.spellings import BLANKS, as_number, as_text, as_truth
 
 _DECIMAL_TEXT = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _WITH_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
-_SPACES = " \t"
 
 _FALSE, _TRUE, _OTHER = 2, 3, 4
-_DEFAULT_LABELS = ({0, 1}, {-1, 1}, {_FALSE, _TRUE})
+_DEFAULT_LABELS = ({0, 1, _FALSE, _TRUE}, {-1, 1})
 """The sets of labels allowed without a positive label; 1 and _TRUE are positive."""
 
 
@@ -58,11 +58,11 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
     try:
         array = pc.cast(points, pa.float64())
     except pa.ArrowInvalid:
-        points = pc.ascii_trim(points, _SPACES)
+        points = pc.ascii_trim(points, BLANKS)
         try:
             array = pc.cast(points, pa.float64())
         except pa.ArrowInvalid:
-            raise _not_a_number(pc.ascii_trim(cells, _SPACES), points, column.decimal) from None
+            raise _not_a_number(pc.ascii_trim(cells, BLANKS), points, column.decimal) from None
     missing = array.is_null().to_numpy()
     values: FloatArray = array.to_numpy()
     wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
@@ -70,7 +70,7 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
         raise not_finite(float(values[wrong[0]]), int(wrong[0]))
     large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
     for row, cell in zip(large, points.take(pa.array(large)).to_pylist(), strict=True):
-        text = cell.strip(_SPACES)
+        text = cell.strip(BLANKS)
         if _INTEGER_TEXT.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
             raise inexact_integer(int(row))
     return values
@@ -109,25 +109,66 @@ def _fault(text: str, decimal: str) -> str:
 
 @labels.register
 def _(column: TextColumn, positive_label: object) -> Labels:
-    """Cells of CSV; an empty one has no value, unless it is the positive label."""
-    row = pc.index(column.cells, "").as_py()
-    if row >= 0 and positive_label != "":
+    """Cells of CSV, without the blanks around them; an empty one has no value, unless it is the positive label."""
+    codes, texts = trimmed(*coded(column.cells))
+    named = positive_label.strip(BLANKS) if isinstance(positive_label, str) else positive_label
+    blank = pc.index(texts, "").as_py()
+    if blank >= 0 and named != "":
+        row = int((codes == blank).argmax())
         raise ColumnError("not_a_label", f"This is blank; it must be a label. {LEAVE_OUT}", row)
-    return labels_of_texts(column.cells, positive_label, column.decimal)
+    return _labels(codes, texts, named, column.decimal)
 
 
-def labels_of_texts(cells: pa.ChunkedArray, positive_label: object, decimal: str = ".") -> Labels:
+def labels_of_texts(cells: pa.ChunkedArray, positive_label: object) -> Labels:
     """Read labels that are texts; an empty text is a label, too."""
-    codes, texts = coded(cells)
+    return _labels(*coded(cells), positive_label, ".")
+
+
+def _labels(codes: IntArray, texts: pa.Array, positive_label: object, decimal: str) -> Labels:
+    values, kinds = _values(texts, decimal)
+    names: np.ndarray
     if positive_label is None:
-        return _default_labels(codes, texts, decimal)
-    label = str(positive_label)
-    # Compared as bytes: half of a surrogate pair, which equals no text, is no string to pyarrow.
-    found = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
-    positive: BoolArray = codes == found
-    if found >= 0 and len(texts) <= 2 and not doubtful(texts):  # noqa: PLR2004  # two classes
-        return Labels(positive)
-    return chosen_labels(positive, label, tally(texts, np.bincount(codes, minlength=len(texts))))
+        return _default_labels(codes, texts, kinds)
+    if set(np.unique(kinds).tolist()) <= _DEFAULT_LABELS[0]:
+        wanted = as_truth(positive_label, decimal)
+        names = (kinds == 1) | (kinds == _TRUE)
+        chosen = np.zeros_like(names) if wanted is None else names == wanted
+    elif np.isfinite(values).all():
+        chosen = _equal_numbers(texts, values, positive_label, decimal)
+        names = values if (np.abs(values) < LARGEST_EXACT_INTEGER).all() else np.arange(len(texts))
+    else:
+        # Compared as bytes: half of a surrogate pair, which equals no text, is no string to pyarrow.
+        label = pa.scalar(as_text(positive_label).encode("utf-8", "surrogatepass"), pa.binary())
+        chosen = pc.equal(texts.cast(pa.binary()), label).to_numpy(zero_copy_only=False)
+        names = np.arange(len(texts))
+        if len(texts) <= 2 and chosen.any() and not doubtful(texts):  # noqa: PLR2004  # two classes
+            return Labels(chosen[codes])
+    # Spellings of one number are one label.
+    _, firsts, merged = np.unique(names, return_index=True, return_inverse=True)
+    counted = tally(texts.take(pa.array(firsts)), np.bincount(merged[codes], minlength=len(firsts)))
+    label = texts[int(firsts[merged[chosen.argmax()]])].as_py() if chosen.any() else positive_label
+    return chosen_labels(chosen[codes], label, counted)
+
+
+def _equal_numbers(texts: pa.Array, values: FloatArray, label: object, decimal: str) -> BoolArray:
+    """Which texts are the number that a label is, compared exactly."""
+    wanted = as_number(label, decimal)
+    if wanted is None:
+        return np.zeros(len(texts), np.bool_)
+    chosen: BoolArray = values == float(wanted)
+    if abs(float(wanted)) >= LARGEST_EXACT_INTEGER:
+        for place in np.flatnonzero(chosen):
+            chosen[place] = as_number(texts[int(place)].as_py(), decimal) == wanted
+    return chosen
+
+
+def trimmed(codes: IntArray, texts: pa.Array) -> tuple[IntArray, pa.Array]:
+    """Drop the blanks around distinct texts, which may make some of them equal."""
+    bare = pc.ascii_trim(texts, BLANKS)
+    if bare.equals(texts):
+        return codes, texts
+    found = encoded(bare)
+    return found.indices.to_numpy().astype(np.int64)[codes], found.dictionary
 
 
 def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
@@ -170,9 +211,8 @@ def identity_of(array: pa.Array) -> object:
     return array.offset, len(array), addresses
 
 
-def _default_labels(codes: IntArray, texts: pa.Array, decimal: str) -> Labels:
-    """Read 0 and 1, false and true, or -1 and 1, ignoring surrounding blanks and case."""
-    kinds = _kinds(pc.utf8_lower(pc.ascii_trim(texts, _SPACES)), decimal)
+def _default_labels(codes: IntArray, texts: pa.Array, kinds: IntArray) -> Labels:
+    """Read 0 and 1, false and true, or -1 and 1."""
     if any(set(np.unique(kinds).tolist()) <= allowed for allowed in _DEFAULT_LABELS):
         return Labels(((kinds == 1) | (kinds == _TRUE))[codes])
     rows = np.sort(np.unique(codes, return_index=True)[1])
@@ -180,13 +220,17 @@ def _default_labels(codes: IntArray, texts: pa.Array, decimal: str) -> Labels:
     raise label_misfit(first_misfit(firsts, _DEFAULT_LABELS), tally(texts, np.bincount(codes)))
 
 
-def _kinds(texts: pa.Array, decimal: str) -> IntArray:
-    """Classify each text as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER."""
-    points = texts if decimal == "." else _with_points(texts)
-    number = pc.match_substring_regex(points, _DECIMAL_TEXT)
-    values = pc.cast(pc.if_else(number, points, pa.scalar(None, pa.string())), pa.float64())
+def _values(texts: pa.Array, decimal: str) -> tuple[FloatArray, IntArray]:
+    """Read each text as a number, NaN if it is none, and classify it as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER.
+
+    Blanks around it and case are ignored.
+    """
+    words = pc.utf8_lower(pc.ascii_trim(texts, BLANKS))
+    points = words if decimal == "." else _with_points(words)
+    is_number = pc.match_substring_regex(points, _DECIMAL_TEXT)
+    values = pc.cast(pc.if_else(is_number, points, pa.scalar(None, pa.string())), pa.float64())
     values = values.to_numpy(zero_copy_only=False)
-    kinds = np.select([values == 0, values == 1, values == -1], [0, 1, -1], _OTHER)
-    kinds[pc.equal(texts, "false").to_numpy(zero_copy_only=False)] = _FALSE
-    kinds[pc.equal(texts, "true").to_numpy(zero_copy_only=False)] = _TRUE
-    return kinds
+    is_true, is_false = (pc.equal(words, word).to_numpy(zero_copy_only=False) for word in ("true", "false"))
+    tests = [values == 0, values == 1, values == -1, is_false, is_true]
+    kinds = np.select(tests, [0, 1, -1, _FALSE, _TRUE], _OTHER)
+    return values, kinds

@@ -98,12 +98,13 @@ class Reader:
 
 
 def written(struct: Struct) -> bytes:
-    """Write a struct of integers, bytes, structs and lists of these."""
+    """Write a struct of booleans, integers, bytes, structs and lists of these."""
     out = bytearray()
     last = 0
     for (field, kind), value in sorted(struct.items(), key=lambda item: item[0]):
-        out.append((field - last) << 4 | kind)  # Parquet's field numbers are close together
-        out += _written(kind, value)
+        head = (TRUE if value else FALSE) if kind == BOOL else kind
+        out.append((field - last) << 4 | head)  # Parquet's field numbers are close together
+        out += b"" if kind == BOOL else _written(kind, value)
         last = field
     out.append(STOP)
     return bytes(out)

@@ -12,9 +12,11 @@ from marshmallow import ValidationError, fields, post_load
 from service.charts.picture import Pictures
 from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
 from service.curves.errors import counted_rows
+from service.curves.evaluation import CurvesWarning
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
+from service.wire.requests.class_names import matched, without_affixes
 from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import classes_work
@@ -87,6 +89,7 @@ class ClassesRequest:
 
     given: ClassScores
     charts: Pictures = ()
+    warnings: tuple[CurvesWarning, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -123,13 +126,16 @@ class ClassesRequestSchema(DrawnSchema):
         rows = next(iter(scores.values())).size
         labels = data["labels"]
         exclusive = isinstance(labels, columns.Categories)
+        told: tuple[CurvesWarning, ...] = ()
         if exclusive:
             _check_lengths({"labels": labels.numbers}, rows)
-            members = _of_names(labels, [*scores])
+            _check_lengths(scores, rows, "scores")
+            members, told = _of_names(labels, [*scores])
+            scores = dict(zip(members, scores.values(), strict=True))
         else:
             members = _of_columns(labels, [*scores])
             _check_lengths(members, rows, "labels")
-        _check_lengths(scores, rows, "scores")
+            _check_lengths(scores, rows, "scores")
         weights = data.get("weights")
         if weights is not None:
             _check_lengths({"weights": weights}, rows)
@@ -141,7 +147,7 @@ class ClassesRequestSchema(DrawnSchema):
             data.get("lower_is_positive", False),
             exclusive,
         )
-        return ClassesRequest(given, charts_of("classes", data))
+        return ClassesRequest(given, charts_of("classes", data), told)
 
 
 def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) -> None:
@@ -153,27 +159,32 @@ def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) 
             raise ValidationError({within: {name: [fault]}} if within else {name: [fault]})
 
 
-def _of_names(labels: columns.Categories, names: list[str]) -> dict[str, BoolArray]:
-    """Match labels with classes by name: 3 means the class "3", true the class "true"."""
-    places = {_text(value): number for number, value in enumerate(labels.values) if value is not None}
-    unknown = np.ones(len(labels.values), np.bool_)
-    unknown[[places[name] for name in names if name in places]] = False
-    if unknown.any():
-        row = int(unknown[labels.numbers].argmax())
-        value = labels.values[labels.numbers[row]]
-        fault = Fault("not_a_label", "This has no value; it must name a class.", row)
-        if value is not None:
-            detail = (
-                f"There are no scores for the class {columns.shown(value)}; there are for {_listed(names)}. "
-                "Name each column of scores after its class."
-            )
-            fault = Fault("unknown_class", detail, row)
-        raise ValidationError({"labels": [fault]})
-    return {name: labels.numbers == places.get(name, -1) for name in names}
+def _of_names(labels: columns.Categories, names: list[str]) -> tuple[dict[str, BoolArray], tuple[CurvesWarning, ...]]:
+    """Match labels with classes by name. Returns the rows of each class, and warnings."""
+    values = [value for value in labels.values if value is not None]
+    places = matched(values, names)
+    told: tuple[CurvesWarning, ...] = ()
+    if None in places and (shorter := without_affixes(values, names)) is not None:
+        names, told = shorter[0], (shorter[1],)
+        places = matched(values, names)
+    if None in places or len(values) < len(labels.values):
+        raise _unknown_class(labels, [*places, None], names)
+    classes = np.array(places)[labels.numbers]
+    return {name: classes == place for place, name in enumerate(names)}, told
 
 
-def _text(value: bool | int | str) -> str:  # noqa: FBT001  # one of three
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _unknown_class(labels: columns.Categories, places: list[int | None], names: list[str]) -> ValidationError:
+    unknown = np.array([place is None for place in places])
+    row = int(unknown[labels.numbers].argmax())
+    value = labels.values[labels.numbers[row]]
+    fault = Fault("not_a_label", "This has no value; it must name a class.", row)
+    if value is not None:
+        detail = (
+            f"There are no scores for the class {columns.shown(value)}; there are for {_listed(names)}. "
+            "Name each column of scores after its class; for a table, scores=cat=p1,dog=p2 says which is which."
+        )
+        fault = Fault("unknown_class", detail, row)
+    return ValidationError({"labels": [fault]})
 
 
 def _of_columns(labels: dict[str, columns.Labels], names: list[str]) -> dict[str, BoolArray]:

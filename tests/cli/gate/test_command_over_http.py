@@ -224,3 +224,28 @@ def test_more_than_two_labels_are_reported_alike(guarded: str, tmp_path: Path) -
         run = both(guarded, rules, file, "--baseline", file, "--positive-label", label, "--json")
         assert run.exit_code != 2
         assert others in " ".join(run.stdout.split())
+
+
+@pytest.mark.parametrize("label", ["True", "1", "1.0"])
+def test_spellings_of_labels_and_their_warnings_are_those_of_the_files_here(
+    guarded: str, tmp_path: Path, label: str
+) -> None:
+    new = written(tmp_path, "scores,labels\n0.9,True\n0.7,FALSE\n0.5,TRUE\n0.3, false\n", "new.csv")
+    old = written(tmp_path, "scores;labels\n0,9;1,0\n0,7;0,0\n0,5;1\n0,3;0\n", "old.csv")
+    run = both(guarded, written(tmp_path, '[[rules]]\nmetric = "roc"\nmin = 0.8\n'), new, "--positive-label", label)
+    assert run.exit_code == 1
+    comma = ("--delimiter", "semicolon", "--decimal", "comma")
+    rules = written(tmp_path, '[[rules]]\nmetric = "roc"\nmax_drop = 0\n')
+    run = both(guarded, rules, old, "--baseline", old, *comma, "--positive-label", "1", "--json")
+    assert json.loads(run.stdout)["checks"][0]["baseline"] == 0.75
+
+
+def test_the_warning_about_other_labels_is_that_of_the_files_here(guarded: str, tmp_path: Path) -> None:
+    three = "scores;labels\n0,9;1\n0,7;2,50\n0,5;1,0\n0,3;3\n"
+    rules = written(tmp_path, '[[rules]]\nmetric = "roc"\nmax_drop = 0\n')
+    new, old = written(tmp_path, three, "new.csv"), written(tmp_path, three.replace("3\n", "4\n"), "old.csv")
+    comma = ("--delimiter", "semicolon", "--decimal", "comma")
+    run = both(guarded, rules, new, "--baseline", old, *comma, "--positive-label", "1", "--json")
+    document = json.loads(run.stdout)
+    assert document["checks"][0]["baseline"] == 0.75
+    assert [told["code"] for told in document["warnings"]][:2] == ["one_vs_rest"] * 2

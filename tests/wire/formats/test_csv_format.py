@@ -213,9 +213,13 @@ def test_an_empty_cell_is_null_where_a_column_may_hold_it():
         (["1", "0", "1"], None),
         ([" 1.0", "0", "+1"], None),
         (["true", "false", "TRUE"], None),
+        (["true", "0", "1.0"], None),
         (["1", "-1", "1"], None),
         (["yes", "no", "yes"], "yes"),
-        (["1", "1.0", "1"], "1"),
+        (["1", "0.0", "1.0"], "1"),
+        (["True", "FALSE", " 1"], "true"),
+        ([" yes", "no", "yes "], "yes"),
+        (["2", "3", " 2.0"], "2"),
     ],
 )
 def test_labels(cells, positive_label):
@@ -232,7 +236,7 @@ def test_labels(cells, positive_label):
         (["1", ""], None, 1),
         (["1", "0", ""], "1", 2),
         (["", "1"], "1", 0),
-        (["true", "1"], None, 1),
+        (["true", "-1"], None, 1),
     ],
 )
 def test_refuses_labels_that_are_not_binary(cells, positive_label, row):

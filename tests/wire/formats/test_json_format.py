@@ -139,8 +139,14 @@ def test_a_scalar_is_not_a_column():
         ([2, 7, 2.0], 2),
         ([0, 1, 0], 0),
         ([False, True, False], False),
-        ([1, True, 1.0], 1),
-        (["1", 1, "1"], "1"),
+        ([1, False, True], 1),
+        (["1", 0, 1.0], "1"),
+        ([1, 0, 1], True),
+        ([1, 0, 1], "1"),
+        ([True, False, True], 1),
+        ([True, False, True], "TRUE"),
+        (["True", "FALSE", " 1"], True),
+        (["2", 3, 2.0], 2),
     ],
 )
 def test_labels(column, positive_label):
@@ -150,16 +156,15 @@ def test_labels(column, positive_label):
 @pytest.mark.parametrize(
     ("column", "positive_label", "told"),
     [
-        ([1, 0, 1], True, "No label equals positive_label, true; the labels are 1 and 0."),
-        ([1, 0, 1], "1", "No label equals positive_label, '1'; the labels are 1 and 0."),
+        ([1, 2, 1], True, "No label equals positive_label, true; the labels are 1 and 2."),
         ([1, 0, 1], 2, "No label equals positive_label, 2; the labels are 1 and 0."),
-        ([True, False, True], 1, "No label equals positive_label, 1; the labels are true and false."),
-        ([True, False, True], "true", "No label equals positive_label, 'true'; the labels are true and false."),
+        ([True, False, True], 2, "No label equals positive_label, 2; the labels are true and false."),
+        (["1", "0", "maybe"], True, "No label equals positive_label, true; the labels are '1', '0' and 'maybe'."),
         (["a"], "b", "No label equals positive_label, 'b'; the labels are 'a'."),
         ([*"abbcdefg"], "h", "No label equals positive_label, 'h'; the labels are 'b', 'a', 'c', 'd', 'e' and 2 more."),
     ],
 )
-def test_a_positive_label_matches_type_and_value(column, positive_label, told):
+def test_a_positive_label_that_does_not_occur(column, positive_label, told):
     with pytest.raises(ColumnError) as caught:
         labels(column, positive_label)
     assert (caught.value.code, caught.value.row, caught.value.detail) == ("one_class", None, told)

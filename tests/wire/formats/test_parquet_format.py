@@ -76,10 +76,8 @@ def test_other_types_that_are_read(kind):
 @pytest.mark.parametrize(
     "column",
     [
-        pa.array([1, 2]).cast(pa.timestamp("us")),
-        pa.array([1, 2], pa.int32()).cast(pa.date32()),
         pa.array([1, 2], pa.int32()).cast(pa.time32("ms")),
-        pa.array([b"a", b"b"]),
+        pa.array([b"a", b"\xff"]),
         pa.array([b"ab", b"cd"], pa.binary(2)),
         pa.array([{"a": 1}, None]),
         pa.array([[1], [2]]),
@@ -90,7 +88,7 @@ def test_types_that_are_neither_numbers_nor_labels(column):
     body = parquet_body(pa.table({"x": column}))
     assert read(body, "x") == {"x": None}
     kind = ParquetTable(body, LIMITS).read(["x"])["x"].kind
-    assert kind in {"nested", "fixed_len_byte_array", "byte_array"} or kind in str(column.type)
+    assert kind in {"nested", "fixed_len_byte_array", "binary that is not UTF-8"} or kind in str(column.type)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +139,7 @@ def test_an_encrypted_file_is_not_supported(plain_footer):
         (pa.array([1], pa.timestamp("ns")), "int96"),
         (pa.array([1], pa.date32()), "date"),
         (pa.array([1], pa.time64("us")), "time"),
-        (pa.array([b"1"]), "byte_array"),
+        (pa.array([b"\xff"]), "binary that is not UTF-8"),
         (pa.array([b"1"], pa.binary(1)), "fixed_len_byte_array"),
         (pa.array([[1]]), "nested"),
     ],
