@@ -104,7 +104,7 @@ def test_what_is_undefined_is_null_with_a_warning() -> None:
     assert answer["averages"]["roc"][:2] == [None, None]
     assert answer["averages"]["roc"][2] is not None
     assert answer["hand_till"] is None
-    (warning,) = answer["warnings"]
+    warning = answer["warnings"][0]
     assert warning["code"] == "undefined_classes"
     assert warning["detail"].startswith("1 of 3 classes has no areas; see reason. ")
 

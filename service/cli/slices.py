@@ -15,8 +15,10 @@ from service.cli.command_error import fail
 from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
 from service.cli.layout import (
+    MEANING_OF_DASHES,
     MOST_ROWS,
     count_text,
+    dash_lines,
     fraction,
     how_many,
     in_full,
@@ -144,6 +146,7 @@ def _lines_of_slices(
     named.append(["all", *[""] * (len(keys) - 1)])
     rows = [[*keys, *columns], *([*name, *row] for name, row in zip(named, cells, strict=True))]
     yield from table_lines(rows, "<" * len(keys) + ">" * len(columns))
+    yield from dash_lines(rows, dict.fromkeys(keys, "rows without a value"))
 
 
 def _interval(lower: float | None, upper: float | None) -> str:
@@ -170,6 +173,7 @@ def _point_lines(points: dict[str, list[Any]], keys: list[str], shown: list[int]
         rows.append([*named, *numbers, *counts])
     yield "Operating points"
     yield from table_lines(rows, "<" * len(keys) + "<" + ">" * 5)
+    yield from dash_lines(rows, MEANING_OF_DASHES | dict.fromkeys(keys, "rows without a value"))
 
 
 def _written(name: str, cell: Any) -> str:  # noqa: ANN401  # a cell of an answer

@@ -16,7 +16,7 @@ from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, s
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
-from service.curves.evaluation import CurvesWarning
+from service.curves.evaluation import CurvesWarning, below_chance
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.sample import Sample
 
@@ -100,14 +100,18 @@ def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) ->
     if drawn is not None:
         drawings = tuple(None if table is None else DrawnTable.of(table, drawn.side) for table in tables)
     pairs = _pairs(given) if given.exclusive else None
+    pooled = _pooled(given)
     return Classes(
         given.names,
         areas,
-        _averages(areas, _pooled(given)),
+        _averages(areas, pooled),
         pairs,
         None if pairs is None else fsum(pairs.roc) / pairs.roc.size,
         drawings,
-        tuple(_warnings(areas, exclusive=given.exclusive)),
+        (
+            *_warnings(areas, exclusive=given.exclusive, no_micro=isinstance(pooled, Undefined)),
+            *below_chance(areas.roc.tolist(), given.names),
+        ),
     )
 
 
@@ -172,7 +176,9 @@ def _exact_row(given: ClassScores, of: int) -> FloatArray:
     return out
 
 
-def _warnings(areas: AreaColumns, *, exclusive: bool) -> list[CurvesWarning]:
+def _warnings(areas: AreaColumns, *, exclusive: bool, no_micro: bool) -> list[CurvesWarning]:
     detail = without_areas(areas.reason, "classes")
     averages = "macro, weighted and hand_till are" if exclusive else "macro and weighted are"
+    if no_micro:
+        averages = f"micro, {averages}"
     return [CurvesWarning("undefined_classes", f"{detail} Therefore {averages} null.")] if detail else []
