@@ -164,7 +164,9 @@ def test_a_csv_answer_is_one_table_of_the_json_answer(name):
     body |= {"partial": [{"over": "recall", "to": 0.5}, {"over": "fpr", "to": 0.1, "min_tpr": 0.5}]}
     body |= {"include": list(INCLUDES), "costs": {"prevalence": [0.1, 0.9]}}
     result = ask(body, accept="text/csv", table=name)
-    assert (result.status, result.media_type, result.headers) == (200, "text/csv", {"Rocpr-Warnings": "[]"})
+    assert (result.status, result.media_type) == (200, "text/csv")
+    told = [warning["code"] for warning in json.loads(result.headers["Rocpr-Warnings"])]
+    assert told == (["brier_omitted"] if name == "statistics" else [])
     found, expected = asking.read_csv(result.body.decode()), asking.tables(curves(body))[name]
     assert list(found) == list(expected)
     assert found == expected
@@ -217,3 +219,58 @@ def test_a_table_that_begins_as_another_format_does_is_not_refused_for_its_lengt
     assert answer(asked, LIMITS).status == 200
     with pytest.raises(TooMuchWork):
         answer(asked, LIMITS, Effort(20_000, 1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "whose"),
+    [
+        ("curves", SAMPLE | {"lower_is_positive": True}, ""),
+        ("slices", SAMPLE | {"lower_is_positive": True, "slices": {"a": [1, 1, 2, 2]}}, ""),
+        ("gates", SAMPLE | {"lower_is_positive": True, "rules": [{"metric": "roc", "min": 0.1}]}, ""),
+        (
+            "comparisons",
+            {"evaluations": [SAMPLE | {"name": "a"}, SAMPLE | {"name": "b", "lower_is_positive": True}]},
+            " of b",
+        ),
+        (
+            "classes",
+            {"scores": {"a": SAMPLE["scores"], "b": SAMPLE["scores"]}, "labels": ["b", "a", "b", "a"]},
+            " of a",
+        ),
+    ],
+)
+def test_an_area_below_that_of_chance_asks_for_the_direction(operation, body, whose):
+    told = [each for each in asking.answered(operation, body)["warnings"] if each["code"] == "below_chance"]
+    (warning,) = told
+    assert warning["detail"] == f"roc{whose} is below 0.5: do the scores run the other way? See lower_is_positive."
+
+
+def test_an_area_of_chance_asks_nothing():
+    assert curves({"scores": [1, 1], "labels": [0, 1], "include": ["auc"]})["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("scores", "taken"),
+    [
+        ([1.0000000000000002, 0.8, 0.3], [1, 0.8, 0.3]),
+        ([1 + 2**-50, 0.8, -(2**-50)], [1, 0.8, 0]),
+        ([0.5, 0.8, -5e-324], [0.5, 0.8, 0]),
+    ],
+)
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_score_beyond_1_or_0_by_rounding_counts_as_that(scores, taken, lower):
+    asked = {"labels": [1, 0, 0], "include": ["statistics"], "lower_is_positive": lower}
+    found, expected = (curves({"scores": column} | asked) for column in (scores, taken))
+    parts = ("brier", "miscalibration", "discrimination", "uncertainty")
+    assert [found["statistics"][part] for part in parts] == [expected["statistics"][part] for part in parts]
+    assert [warning["code"] for warning in found["warnings"]] == ["rounded_scores"]
+    assert expected["warnings"] == []
+
+
+@pytest.mark.parametrize("scores", [[1 + 2**-49, 0.8, 0.3], [1, 0.8, -(2**-49)], [1.1, 0.8, 0.3]])
+def test_a_score_further_beyond_has_no_brier_score_and_a_warning(scores):
+    found = curves({"scores": scores, "labels": [1, 0, 0], "include": ["statistics"]})
+    assert found["statistics"]["brier"] is None
+    (warning,) = found["warnings"]
+    assert warning["code"] == "brier_omitted"
+    assert "scores go from" in warning["detail"]

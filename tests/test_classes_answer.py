@@ -107,7 +107,7 @@ def test_a_class_without_rows_leaves_all_averages_but_macro_defined() -> None:
     assert answer["averages"]["roc"][1] == two["averages"]["roc"][1]
     assert answer["averages"]["roc"][2] is not None
     assert answer["hand_till"] == two["hand_till"]
-    (warning,) = answer["warnings"]
+    warning = answer["warnings"][0]
     assert warning["code"] == "undefined_classes"
     assert warning["detail"] == (
         "1 of 3 classes has no areas; see reason. No row belongs to 'a, b'. "

@@ -55,7 +55,7 @@ def test_a_set_that_is_not_a_sweep_has_no_calibration():
     answer = curves({"counts": counts, "include": NAMES})
     assert answer["calibration"] is None
     assert answer["statistics"] == dict.fromkeys(answer["statistics"]) | {"ks": 0.5}
-    assert [warning["code"] for warning in answer["warnings"]] == ["not_a_sweep"]
+    assert [warning["code"] for warning in answer["warnings"]] == ["not_a_sweep", "brier_omitted"]
     table = ask({"counts": counts, "include": NAMES}, accept="text/csv", table="calibration").body.decode()
     assert table.splitlines() == [",".join(f'"{name}"' for name in POOLS)]
 

@@ -13,6 +13,7 @@ from service.charts.legend import Entry, finished, put_legend, put_title
 from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, Plane
 from service.charts.svg import Sheet
+from service.curves.calibration import are_probabilities
 from service.curves.costs import CostOptions, Costs
 from service.curves.drawing import CurvesDrawing, along
 from service.curves.thinning import Line
@@ -32,15 +33,19 @@ def calibration_picture(result: EvaluatedCurves, drawing: CurvesDrawing, picture
     if line is None:
         plane.axes("Calibration", "Score", "Share of positives")
         nothing = "There are no thresholds, or the rows form no curve."
+        if drawing.has_infinite:
+            nothing = "There is no finite threshold."
         return _ended(plane, result, picture, [Entry(nothing, sign="none")], ["Calibration diagram", nothing])
     low, high, begins, ends = (float(value) for value in (line.x[0], line.x[-1], line.y[0], line.y[-1]))
-    are_probabilities, goes = low >= 0 and high <= 1, "falls" if begins > ends else "rises"
-    named: Callable[[float], str] = "{:g}".format if are_probabilities else _between(low, high)
+    of_probabilities, goes = are_probabilities(low, high), "falls" if begins > ends else "rises"
+    named: Callable[[float], str] = "{:g}".format if of_probabilities else _between(low, high)
     plane.axes("Calibration", "Score", "Share of positives", named=named)
     entries = [Entry(f"Share of positives, pooled so that it {goes} with the score", "s0", wide=2.25)]
-    if are_probabilities:
+    if of_probabilities:
         plane.line("soft", [0, 1], [0, 1] if goes == "rises" else [1, 0], dash="1 4")
         entries.append(Entry("Perfectly calibrated", "soft", wide=1, dash="1 4"))
+    if drawing.has_infinite:
+        entries.append(Entry("Infinite scores are drawn at the least or the greatest finite one", sign="none"))
     x = along(line.x, line.x)
     plane.line("s0", x, line.y, wide=2.25)
     description = [f"Scores from {low:.4g} to {high:.4g}; the share {goes} from {begins:.4g} to {ends:.4g}."]

@@ -168,7 +168,7 @@ def summary_lines(document: dict[str, Any], files: _Sources, differ: Differences
     yield from total_lines(document)
     yield ""
     yield from _area_lines(document["auc"])
-    yield from direction_lines(document["auc"]["roc"])
+    yield from direction_lines(document)
     yield ""
     yield from differ.lines()
     yield ""
@@ -185,7 +185,7 @@ def summary_lines(document: dict[str, Any], files: _Sources, differ: Differences
     for index, best in document["best_tradeoff"].items():
         yield ""
         yield from _best_lines(f"Best {index} at each weight of recall", best)
-    yield from warning_lines({"warnings": document["warnings"] + differ.told()})
+    yield from warning_lines({"warnings": document["warnings"] + differ.told()}, said="below_chance")
 
 
 def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:

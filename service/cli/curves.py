@@ -18,6 +18,7 @@ from service.cli.layout import (
     chosen_rows,
     column_lines,
     count_text,
+    dash_lines,
     direction_lines,
     fraction,
     how_many,
@@ -188,7 +189,7 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield "Areas"
         areas = document["auc"]
         yield from table_lines([[key, fraction(areas[key]), meaning] for key, meaning in AREA_MEANINGS.items()], "<><")
-        yield from direction_lines([areas["roc"]])
+        yield from direction_lines(document)
     if "bounds" in document:
         yield ""
         yield from _bound_lines(document["bounds"])
@@ -216,14 +217,16 @@ def summary_lines(document: dict[str, Any], name: str) -> Iterable[str]:
         yield ""
         yield "Statistics"
         found = document["statistics"]
-        yield from table_lines([[key, write(found[key])] for key, write in _STATISTIC_COLUMNS.items()], "<>")
+        numbers = {key: write(found[key]) for key, write in _STATISTIC_COLUMNS.items()}
+        yield from table_lines([[*each] for each in numbers.items()], "<>")
+        yield from dash_lines([[*numbers], [*numbers.values()]])
     if document.get("calibration"):
         yield ""
         yield from _calibration_lines(document["calibration"])
     if document.get("points"):
         yield ""
         yield from _hull_lines(document["points"])
-    yield from warning_lines(document)
+    yield from warning_lines(document, said="below_chance")
 
 
 def _bound_lines(bounds: dict[str, dict[str, float] | None]) -> Iterable[str]:
@@ -245,6 +248,7 @@ def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str
     ]
     yield "Intervals of the areas"
     yield from table_lines([["", *_INTERVALS], *rows], "<>>>><")
+    yield from dash_lines([["", *_INTERVALS], *(row for row in rows if row[1] != "-")])  # a warning says why others are
 
 
 def _calibration_lines(pools: dict[str, list[Any]]) -> Iterable[str]:

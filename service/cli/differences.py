@@ -23,7 +23,7 @@ from service.wire.media_types import JSON
 
 _LEVEL = 0.95
 _RULES = [{"metric": area, "max_drop": 0, "confidence": _LEVEL} for area in AREAS_WITH_INTERVALS]
-_OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded", "rows_left_out"}
+_OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded", "below_chance", "rows_left_out"}
 """Warnings that the comparison itself has."""
 
 Evaluations = Sequence[Mapping[str, Any]]
@@ -49,6 +49,8 @@ class Differences:
             yield f"  {name}"
             yield from (f"  {line}" for line in lines[place * len(_RULES) : (place + 1) * len(_RULES)])
         yield from p_value_lines(every)
+        if any(check["interval"] is None for check in every):
+            yield "  -  a warning says why."
         if any(warning["code"] == "maybe_paired" for warning in self.warnings):
             yield "  The labels agree row by row: if the rows are the same examples, add --paired."
 

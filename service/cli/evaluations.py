@@ -24,6 +24,7 @@ from service.cli.sources import Source
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
 from service.environment import leave_pandas_out
+from service.wire.answers.infinite import finite_in_order
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.missing_cells import without_missing
@@ -205,7 +206,7 @@ def _plain(decoded: Decoded) -> Decoded:
         try:
             if key == "labels":
                 return plain_labels(column)
-            cells = numbers(column, nullable=key == "threshold").tolist()
+            cells = finite_in_order(numbers(column, nullable=key == "threshold")).tolist()
         except ColumnError as error:
             row = "" if error.row is None else f"/{error.row}"
             errors.append(FieldError(decoded.pointer(pointer + row), error.code, error.detail))

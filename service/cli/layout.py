@@ -3,13 +3,16 @@
 Knows the width of a terminal; nothing of any command.
 """
 
+import math
 import re
 import shutil
 import textwrap
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from service.curves.evaluation import CHANCE
 from service.inference.rules import in_decimals
+from service.wire.answers.infinite import STAND_IN
 
 MOST_ROWS = 20
 """The most rows of a table that are shown."""
@@ -20,8 +23,18 @@ CellTexts = dict[str, Callable[[Any], str]]
 FRACTION_DECIMALS = 6
 """The decimals of fractions, at least."""
 
-CHANCE = 0.5
-"""The area under the ROC curve of useless scores."""
+_NONE_CALLED = "nothing is called positive"
+_NONE_GIVEN = "the data have none for this row"
+_NO_ROW = "no row meets the condition, or a warning says why"
+MEANING_OF_DASHES = {
+    "precision": _NONE_CALLED,
+    **dict.fromkeys(("threshold", "ks_threshold", "score_from", "score_to"), _NONE_GIVEN),
+    **dict.fromkeys(("value", "tp", "fp", "value_lower", "value_upper"), _NO_ROW),
+    "min_tpr": "not given",
+    "mcclish": "only over fpr or tpr, without min_tpr",
+    "standard_error": "the method has none",
+}
+"""{column: the meaning of a dash in it}, where no warning has to say it."""
 
 _QUOTED = re.compile(r"""(?<!\w)('[^']*'|"[^"]*")(?!\w)""")
 _UNBROKEN = "\0"
@@ -83,6 +96,29 @@ def column_lines(
     cells = [[write(table[key][row]) for key, write in columns.items()] for row in rows]
     sides = "".join("<" if key in left else ">" for key in columns)
     yield from table_lines([list(columns), *cells], sides)
+    why = dict.fromkeys(_no_threshold(table, row) for row in rows if "tp" in table and table["threshold"][row] is None)
+    yield from dash_lines(
+        [list(columns), *cells], MEANING_OF_DASHES | ({"threshold": ", or ".join(why)} if why else {})
+    )
+
+
+def _no_threshold(table: dict[str, list[Any]], row: int) -> str:
+    """Say why a row with counts has no threshold."""
+    tp, fp = table["tp"][row], table["fp"][row]
+    return _NO_ROW if tp is None else _NONE_GIVEN if tp or fp else _NONE_CALLED
+
+
+def dash_lines(rows: list[list[str]], notes: Mapping[str, str] | None = None) -> Iterable[str]:
+    """Say below a table, given with its header, what a dash in each column means."""
+    head, *body = rows
+    notes = MEANING_OF_DASHES if notes is None else notes
+    columns: dict[str, list[str]] = {}
+    for place, name in enumerate(head):
+        if name in notes and any(row[place] == "-" for row in body):
+            columns.setdefault(notes[name], []).append(name)
+    if columns:
+        meanings = [f"{', '.join(names)}: {why}" for why, names in columns.items()]
+        yield from text_lines(f"-  {'; '.join(meanings)}")
 
 
 def chosen_rows(rows: list[int]) -> list[int]:
@@ -115,9 +151,9 @@ def total_lines(document: dict[str, Any]) -> Iterable[str]:
     yield from table_lines([*data, ["prevalence", f"{positives / (positives + negatives):.6g}"]], "<>")
 
 
-def direction_lines(rocs: Iterable[float | None]) -> Iterable[str]:
-    """Suggest a reason, below the areas, if an area under a ROC curve is less than that of useless scores."""
-    if any(roc is not None and roc < CHANCE for roc in rocs):
+def direction_lines(document: dict[str, Any]) -> Iterable[str]:
+    """Suggest a reason, below the areas, if a warning says that one is less than that of useless scores."""
+    if any(warning["code"] == "below_chance" for warning in document["warnings"]):
         yield f"  roc is below {CHANCE}: do the scores run the other way? See --lower-is-positive."
 
 
@@ -132,12 +168,16 @@ def p_value_lines(checks: Iterable[dict[str, Any]]) -> Iterable[str]:
             return
 
 
-def warning_lines(document: dict[str, Any]) -> Iterable[str]:
-    """Format an answer's warnings, after an empty line, if it has any."""
-    if document["warnings"]:
+def warning_lines(document: dict[str, Any], *, said: str = "") -> Iterable[str]:
+    """Format an answer's warnings, after an empty line, if it has any besides one that was `said` before.
+
+    Infinite thresholds are shown as such.
+    """
+    warnings = [warning for warning in document["warnings"] if warning["code"] not in {said, "infinite_scores"}]
+    if warnings:
         yield ""
         yield "Warnings"
-        for warning in document["warnings"]:
+        for warning in warnings:
             yield from text_lines(f"{warning['code']}: {warning['detail']}")
 
 
@@ -152,5 +192,7 @@ def fraction(number: float | None) -> str:
 
 
 def in_full(number: float | None) -> str:
-    """Format a number with all its digits, for use elsewhere, such as a threshold."""
+    """Format a number with all its digits, for use elsewhere, such as a threshold; JSON has no infinite one."""
+    if isinstance(number, float) and abs(number) == STAND_IN:
+        return str(math.copysign(math.inf, number))
     return "-" if number is None else str(number)

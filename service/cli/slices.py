@@ -15,8 +15,10 @@ from service.cli.command_error import fail
 from service.cli.engine_options import EngineOptions, engine_options
 from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
 from service.cli.layout import (
+    MEANING_OF_DASHES,
     MOST_ROWS,
     count_text,
+    dash_lines,
     fraction,
     how_many,
     in_full,
@@ -144,6 +146,7 @@ def _lines_of_slices(
     named.append(["all", *[""] * (len(keys) - 1)])
     rows = [[*keys, *columns], *([*name, *row] for name, row in zip(named, cells, strict=True))]
     yield from table_lines(rows, "<" * len(keys) + ">" * len(columns))
+    yield from dash_lines(rows, _of_keys(keys))
 
 
 def _interval(lower: float | None, upper: float | None) -> str:
@@ -157,6 +160,10 @@ def _omitted_lines(table: dict[str, list[Any]]) -> Iterable[str]:
         names = [" ".join(_key(table[key][row]) for key in _keys(table)) for row in rows[:_MOST_NAMES]]
         more = ["..."] if len(rows) > _MOST_NAMES else []
         yield from text_lines(f"{len(rows)} without areas, {reason}: {', '.join([*names, *more])}")
+        keys = [*_keys(table)]
+        yield from dash_lines(
+            [keys, *([_key(table[key][row]) for key in keys] for row in rows[:_MOST_NAMES])], _of_keys(keys)
+        )
 
 
 def _point_lines(points: dict[str, list[Any]], keys: list[str], shown: list[int]) -> Iterable[str]:
@@ -170,6 +177,12 @@ def _point_lines(points: dict[str, list[Any]], keys: list[str], shown: list[int]
         rows.append([*named, *numbers, *counts])
     yield "Operating points"
     yield from table_lines(rows, "<" * len(keys) + "<" + ">" * 5)
+    yield from dash_lines(rows, MEANING_OF_DASHES | _of_keys(keys))
+
+
+def _of_keys(keys: Iterable[str]) -> dict[str, str]:
+    """The meaning of a dash in the columns that define slices."""
+    return dict.fromkeys(keys, "rows without a value")
 
 
 def _written(name: str, cell: Any) -> str:  # noqa: ANN401  # a cell of an answer

@@ -27,6 +27,9 @@ from service.curves.exact import (
     two_sum,
 )
 
+_ROUNDING = 2.0**-50
+"""How far scores may be beyond 0 or 1 and still be probabilities: 4 units in the last place of 1."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
@@ -73,8 +76,23 @@ def calibration(table: ConfusionTable, vertices: IntArray) -> Calibration:
     return Calibration(*(column[::step].copy() for column in columns))  # encoders need contiguous columns
 
 
+def score_range(table: ConfusionTable) -> tuple[float, float] | None:
+    """The least and the greatest score; None if the thresholds of a table are not all of its scores."""
+    if not table.of_scores:
+        return None
+    ends: list[float] = sorted(table.thresholds[[1, -1]].tolist())
+    return ends[0], ends[1]
+
+
+def are_probabilities(low: float, high: float) -> bool:
+    """Whether scores between these lie in [0, 1], but for rounding."""
+    return low >= -_ROUNDING and high <= 1 + _ROUNDING
+
+
 def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
-    """Decompose the Brier score of a table whose thresholds are the scores; empty unless all scores lie in [0, 1].
+    """Decompose the Brier score of a table whose thresholds are the scores; empty unless these are probabilities.
+
+    A score beyond 0 or 1 by rounding counts as 0 or 1.
 
     Of groups with p positives and n negatives at score s, pools of calibrated score c, W = P + N and π = P/W
 
@@ -87,7 +105,8 @@ def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
     miscalibration - discrimination + uncertainty. With `lower_is_positive` a score is the probability of a negative.
     Terms are good to 2^-95.
     """
-    if not table.of_scores or not 0 <= table.thresholds[[1, -1]].min() <= table.thresholds[[1, -1]].max() <= 1:
+    scores = score_range(table)
+    if scores is None or not are_probabilities(*scores):
         return BrierParts()
     up = math.ldexp(1.0, -math.frexp(max(table.positives, table.negatives))[1])
     tp, fp = table.tp * up, table.fp * up
@@ -128,6 +147,7 @@ def _discrimination(tp: FloatArray, fp: FloatArray) -> Fraction:
 
 def _probabilities(thresholds: FloatArray, *, lower_is_positive: bool) -> tuple[FloatPair, FloatPair]:
     """The probabilities that scores give a positive, and those of a negative."""
+    thresholds = np.clip(thresholds, 0, 1)
     score, rest = exactly(thresholds), two_sum(np.ones(thresholds.size), -thresholds)
     return (rest, score) if lower_is_positive else (score, rest)
 

@@ -17,7 +17,7 @@ from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, s
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
-from service.curves.evaluation import CurvesWarning
+from service.curves.evaluation import CurvesWarning, below_chance
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.sample import Sample
 
@@ -106,7 +106,7 @@ def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) ->
     pairs = _pairs(given) if given.exclusive else None
     averages = _averages(areas, _pooled(given))
     hand_till = None if pairs is None else _hand_till(pairs, areas)
-    warnings = tuple(_warnings(given, areas, averages, hand_till))
+    warnings = (*_warnings(given, areas, averages, hand_till), *below_chance(areas.roc.tolist(), given.names))
     return Classes(given.names, areas, averages, pairs, hand_till, drawings, warnings)
 
 

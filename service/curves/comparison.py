@@ -12,11 +12,12 @@ import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.confusion import ConfusionTable, Evaluation
+from service.curves.counts import Counts
 from service.curves.crossings import Leads, leads
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, plain
-from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, one_vs_rest
+from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import corners, roc_convex_hull
@@ -97,17 +98,21 @@ def evaluate_comparison(
     curves = curves if len(curves) == len(tables) else []
     best_roc = _best_of_curves(names, leads(curves, "fp")) if curves else None
     over_tp = leads(curves, "tp") if curves else None
+    auc = tuple(areas(table, hull) for table, hull in zip(tables, hulls, strict=True))
+    given = evaluations.values()
+    rocs = [None if isinstance(of, Counts) else each.roc for each, of in zip(auc, given, strict=True)]
+    warnings = one_vs_rest(*given) + _warnings(names, tables)
     return Comparison(
         positives=joint.positives,
         negatives=joint.negatives,
         names=names,
-        auc=tuple(areas(table, hull) for table, hull in zip(tables, hulls, strict=True)),
+        auc=auc,
         dominance=_dominance(names, over_tp) if over_tp else None,
         best_roc=best_roc,
         best_pr=_best_of_curves(names, over_tp) if over_tp else None,
         joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
-        warnings=one_vs_rest(*evaluations.values()) + _warnings(names, tables),
+        warnings=warnings + below_chance(rocs, names),
         drawings=None if drawn is None else tuple(DrawnTable.of(table, drawn.side) for table in [*tables, joint]),
     )
 
@@ -223,8 +228,9 @@ def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning
             CurvesWarning(
                 "not_a_sweep",
                 f"Between some rows of {', '.join(unswept[:_SHOWN_NAMES])}{more}, fp rises while tp falls, so no "
-                "single sweep gives these rows and they form no curve. dominance, best_roc and best_pr are null; hull "
-                "areas, joint_hull and best_tradeoff are not.",
+                "single sweep gives these rows and they form no curve. Their roc, pr, pr_trapezoid and "
+                "average_precision are null, and so are dominance, best_roc and best_pr; hull areas, joint_hull and "
+                "best_tradeoff are not.",
             )
         )
     if any(table.sweep and not has_trapezoid(table) for table in tables):

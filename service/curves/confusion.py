@@ -187,7 +187,7 @@ class ConfusionTable:
         """Order rows of counts by (fp, tp) and add (0, 0) and (P, N) where missing, without a threshold.
 
         Rows with equal counts stay, in the order of their thresholds. Raises RisingThresholds when a sweep's thresholds
-        are out of order.
+        are out of order, and when an infinite one calls something positive, or not everything.
         """
         thresholds = np.full(counts.tp.size, np.nan) if counts.thresholds is None else counts.thresholds
         ranks = thresholds if counts.lower_is_positive else -thresholds
@@ -200,6 +200,7 @@ class ConfusionTable:
             counts.negatives,
             counts.lower_is_positive,
         )
+        _check_infinite(counts, ranks)
         if table.sweep:
             _check_order(ranks, order, lower_is_positive=counts.lower_is_positive)
         return table.with_ends()
@@ -244,6 +245,22 @@ def running_sums(positives: FloatArray, negatives: FloatArray, *, counted: bool)
     positives.cumsum(out=tp[1:])
     negatives.cumsum(out=fp[1:])
     return tp, fp
+
+
+def _check_infinite(counts: Counts, ranks: FloatArray) -> None:
+    """Raise RisingThresholds if a threshold beyond all scores calls any positive, or one before all not every one."""
+    something = (counts.tp > 0) | (counts.fp > 0)
+    not_all = (counts.tp < counts.positives) | (counts.fp < counts.negatives)
+    for rank, wrong, what in (
+        (-np.inf, something, "nothing positive, so tp and fp are 0"),
+        (np.inf, not_all, "everything positive, so fn and tn are 0"),
+    ):
+        rows = np.flatnonzero((ranks == rank) & wrong)
+        if rows.size:
+            threshold = rank if counts.lower_is_positive else -rank
+            instead = "; if scores are infinite, replace it by a number that no finite score reaches."
+            detail = f"A threshold of {threshold} calls {what} there{instead}"
+            raise RisingThresholds(detail, "threshold", int(rows[0]))
 
 
 def _check_order(ranks: FloatArray, order: IntArray, *, lower_is_positive: bool) -> None:

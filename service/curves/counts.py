@@ -18,7 +18,8 @@ class Counts:
 
     tp, fp      (n,) finite, >= 0, whole or fractional; rows in any order.
     positives, negatives   the totals P and N.
-    thresholds  (n,) or None; NaN where a row has none. Carried along; never used to order different rows.
+    thresholds  (n,) or None; NaN where a row has none, infinite where it calls nothing positive, or everything.
+                Carried along; never used to order different rows.
     lower_is_positive   whether thresholds ascend as more is called positive.
 
     Raises LengthsDiffer, TotalOutOfRange, and ContradictingTotals when a count is above its total.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.calibration import Calibration, calibration
+from service.curves.calibration import Calibration, are_probabilities, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.exact import FloatArray, IntArray
 from service.curves.operating_points import row_at_threshold
@@ -62,12 +62,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesDrawing:
-    """What is drawn of one evaluation; `hull` is the table of the hull's vertices, whose PR curve is achievable."""
+    """What is drawn of one evaluation; `hull` is the table of the hull's vertices, whose PR curve is achievable.
+
+    has_infinite   whether infinite scores are drawn at the ends of `calibration`.
+    """
 
     curve: DrawnTable
     hull: DrawnTable
     marks: tuple[Mark, ...]
     calibration: Line | None = None
+    has_infinite: bool = False
 
 
 def curves_drawing(
@@ -76,17 +80,21 @@ def curves_drawing(
     """Draw the table of an evaluation, and the vertices of its hull."""
     hull = table.select(vertices)
     marks = tuple(Mark(threshold, _counts(table, evaluation, threshold)) for threshold in options.marks)
-    calibrated = None
-    if options.calibration and table.sweep:
-        calibrated = _calibration_line(calibration(table, vertices), options.side)
-    return CurvesDrawing(DrawnTable.of(table, options.side), DrawnTable.of(hull, options.side), marks, calibrated)
+    drawn = DrawnTable.of(table, options.side), DrawnTable.of(hull, options.side)
+    if not options.calibration or not table.sweep:
+        return CurvesDrawing(*drawn, marks)
+    found = calibration(table, vertices)
+    has_infinite = bool(np.isinf(found.score_from).any() or np.isinf(found.score_to).any())
+    return CurvesDrawing(*drawn, marks, _calibration_line(found, options.side), has_infinite)
 
 
 def _calibration_line(found: Calibration, side: float) -> Line | None:
-    """The calibrated score over the score, thinned to one point per quarter pixel; None without thresholds."""
+    """The calibrated score over the score, thinned to one point per quarter pixel; None without finite thresholds."""
     ends = np.stack((found.score_from, found.score_to), axis=1).ravel()
-    if np.isnan(ends).any():
+    finite = ends[np.isfinite(ends)]
+    if np.isnan(ends).any() or not finite.size:
         return None
+    ends = np.clip(ends, finite.min(), finite.max())
     calibrated = found.calibrated.repeat(2)
     cells = np.stack([np.floor(4 * side * values) for values in (along(ends, ends), calibrated)])
     kept = np.concatenate(([True], (np.diff(cells) != 0).any(axis=0)))
@@ -97,7 +105,7 @@ def _calibration_line(found: Calibration, side: float) -> Line | None:
 def along(values: FloatArray, scores: FloatArray) -> FloatArray:
     """Values as fractions of a range: [0, 1] if all scores lie in it, else from the least score to the greatest."""
     low, high = float(scores.min()), float(scores.max())
-    if low >= 0 and high <= 1:
+    if are_probabilities(low, high):
         return values
     if low == high:
         return np.full(values.size, 0.5)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
-from service.curves.calibration import Calibration, calibration
+from service.curves.calibration import Calibration, are_probabilities, calibration, score_range
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
+from service.curves.errors import plain
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull, corners
@@ -26,6 +27,10 @@ from service.curves.thinning import drawn_rows
 
 DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
 INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
+CHANCE = 0.5
+"""The area under the ROC curve of useless scores."""
+_FEW_NAMES = 5
+"""The most names in a warning."""
 _MOST_RESTS = 3
 """The most warnings about samples whose negatives have several labels."""
 
@@ -58,7 +63,8 @@ class CurvesWarning:
 NOT_A_SWEEP = CurvesWarning(
     "not_a_sweep",
     "Between some rows, fp rises while tp falls, so no single sweep gives these rows and they form no curve: "
-    "roc, pr, pr_trapezoid, average_precision and interpolated_pr are null; the hull is not.",
+    "roc, pr, pr_trapezoid, average_precision, interpolated_pr, calibration, prg, intervals, partial areas and the "
+    "values of operating points on curves are null; the hull is not.",
 )
 TRAPEZOID_OMITTED = CurvesWarning(
     "pr_trapezoid_omitted",
@@ -108,6 +114,17 @@ class Curves:
     costs: Costs | None
     cost_options: CostOptions | None
     warnings: tuple[CurvesWarning, ...]
+
+
+def below_chance(rocs: Iterable[float | None], names: Sequence[str] = ()) -> tuple[CurvesWarning, ...]:
+    """Ask for the direction of scores if an area under a ROC curve is below that of useless ones."""
+    low = [place for place, roc in enumerate(rocs) if roc is not None and roc < CHANCE]
+    if not low:
+        return ()
+    more = f" and {len(low) - _FEW_NAMES} more" if len(low) > _FEW_NAMES else ""
+    whose = f" of {', '.join(names[place] for place in low[:_FEW_NAMES])}{more}" if names else ""
+    detail = f"roc{whose} is below {CHANCE}: do the scores run the other way? See lower_is_positive."
+    return (CurvesWarning("below_chance", detail),)
 
 
 def one_vs_rest(*evaluations: Evaluation | None) -> tuple[CurvesWarning, ...]:
@@ -219,4 +236,22 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
         warnings.append(NOT_A_SWEEP)
     elif "auc" in options.include and not has_trapezoid(table):
         warnings.append(TRAPEZOID_OMITTED)
+    if "statistics" in options.include:
+        warnings += _of_probabilities(table)
     return tuple(warnings)
+
+
+def _of_probabilities(table: ConfusionTable) -> list[CurvesWarning]:
+    """Say why the Brier score and its parts are null, or what counts as 0 or 1 in them."""
+    scores = score_range(table)
+    if scores is None:
+        why = "they need every score, which counts and chosen thresholds do not give"
+    elif are_probabilities(*scores):
+        if 0 <= scores[0] <= scores[1] <= 1:
+            return []
+        beyond = " and ".join(plain(score) for score in scores if not 0 <= score <= 1)
+        detail = f"The Brier score and its parts take {beyond} as rounded: above 1 as 1, below 0 as 0."
+        return [CurvesWarning("rounded_scores", detail)]
+    else:
+        why = f"they are of probabilities, from 0 to 1, and scores go from {plain(scores[0])} to {plain(scores[1])}"
+    return [CurvesWarning("brier_omitted", f"brier, miscalibration, discrimination and uncertainty are null: {why}.")]

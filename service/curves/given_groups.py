@@ -23,7 +23,7 @@ _SQUARES_TOLERANCE = 2.0**-40
 class GroupColumns:
     """Groups as given, in any order; several may have equal ends: columns (n,).
 
-    score_from, score_to   the ends of each, finite; equal if all of its examples have one score.
+    score_from, score_to   the ends of each, perhaps infinite; equal if all of its examples have one score.
     positives, negatives   how many there are, or the sums of their weights, >= 0.
     positives_squared, negatives_squared   the sums of their squared weights; None if not given.
     closed                 which ends of an open group belong to it.

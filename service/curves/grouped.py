@@ -38,8 +38,9 @@ def unite(given: GroupColumns) -> GroupColumns:
 class Grouped:
     """Groups of examples, merged and in the order of the sweep, the most positive scores first: columns (m,).
 
-    low, high      the least and the greatest score that an example of the group may have, finite, low <= high. A group
-                   is exact if both are equal, and open otherwise: its examples may lie anywhere between.
+    low, high      the least and the greatest score that an example of the group may have, perhaps infinite,
+                   low <= high. A group is exact if both are equal, and open otherwise: its examples may lie anywhere
+                   between.
     masses         the positives and the negatives of each group, or the sums of their weights.
     squares        the sums of their squared weights, of both classes; None if no weights are known.
     rows           how many groups were given.

@@ -48,7 +48,8 @@ def groups(sample: Sample) -> Groups:
     counted = _counted(sample.scores, sample.labels, low, high, descending=descending)
     if counted:
         return counted
-    compiled = KERNEL.groups(sample.scores, sample.labels, _scale(low, high), signed=low < 0, descending=descending)
+    scale = _scale(low, high)
+    compiled = scale and KERNEL.groups(sample.scores, sample.labels, scale, signed=low < 0, descending=descending)
     if compiled:
         return Groups(*compiled)
     scores, hits = _sorted(sample.scores, sample.labels, low, high, descending=descending)
@@ -106,8 +107,9 @@ def _sorted(
     column, hits = np.empty(scores.size + 1), np.zeros(scores.size + 1, dtype=np.int64)
     column[0] = np.nan
     keyed = column[1:]
-    np.multiply(scores, scale, out=keyed)
-    if scale != 1 and not np.array_equal(keyed / scale, scores):  # scores about 300 decades apart
+    if scale:
+        np.multiply(scores, scale, out=keyed)
+    if not scale or (scale != 1 and not np.array_equal(keyed / scale, scores)):  # or scores about 300 decades apart
         for rows in slices:
             order, keyed[rows] = ordered(scores[rows], descending=descending)
             hits[1:][rows] = labels[rows][order]
@@ -137,9 +139,11 @@ def _sorted(
     return column, hits
 
 
-def _scale(low: float, high: float) -> float:
-    """The power of two that brings scores between these below _KEYED."""
+def _scale(low: float, high: float) -> float | None:
+    """The power of two that brings scores between these below _KEYED; None if one is infinite."""
     size = max(high, -low)
+    if math.isinf(size):
+        return None
     return math.ldexp(1.0, -math.frexp(size)[1]) if size >= _KEYED else 1.0
 
 

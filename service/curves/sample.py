@@ -17,7 +17,8 @@ LARGEST_TOTAL = 1e150
 class Sample:
     """Scores, labels and optional weights of n rows.
 
-    scores   (n,) finite. Higher means more positive, unless `lower_is_positive`.
+    scores   (n,) without NaN; may be infinite, as only their order counts. Higher means more positive, unless
+             `lower_is_positive`.
     labels   (n,) True for a positive.
     weights  (n,) finite, >= 0: importance weights; a row of weight 0 counts as absent. None means 1 each.
     rest     if the negatives have several labels, or a doubtful one, a sentence that names them; else None.

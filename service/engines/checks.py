@@ -91,11 +91,14 @@ def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[
     total = int(probe["rows"])
     of_column = {"scores": rows.scores} | ({} if rows.weights is None else {"weights": rows.weights})
     for name, column in of_column.items():
-        missing, infinite = total - probe[name], probe[name] - probe[f"finite_{name}"]
+        missing, unusable = total - probe[name], probe[name] - probe[f"usable_{name}"]
         if missing:
             raise ColumnRefused("not_a_number", _in_rows("This is null; it must be a number", missing, total), column)
-        if infinite:
-            detail = _in_rows("This is not a finite number within the range of a double", infinite, total)
+        if unusable:
+            what = "This is not a finite number within the range of a double"
+            if name == "scores":
+                what = "This is NaN; leave out rows without a number"
+            detail = _in_rows(what, unusable, total)
             raise ColumnRefused("not_finite", detail, column)
         refuse_inexact(probe.get(f"inexact_{name}", 0), total, column)
     if rows.weights is not None and probe["lowest_weight"] < 0:

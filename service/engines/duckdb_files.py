@@ -97,8 +97,8 @@ class Files:
         """The SQL that counts cells of CSV columns that a body would refuse as numbers, even if DuckDB reads them.
 
         For each column: how many integers have no exact double, how many cells are not decimal numbers, such as 1_000
-        or NA, and the beginning of the first of these in alphabetical order. Last, how many rows there are. Words such
-        as nan and inf are not counted.
+        NA or 1e999, and the beginning of the first of these in alphabetical order. Last, how many rows there are. Words
+        such as nan and inf are not counted.
         """
         counts = []
         mark = re.escape(self.decimal or ".")
@@ -110,7 +110,7 @@ class Files:
             exact = f"TRY_CAST({cell} AS HUGEINT) = TRY_CAST(TRY_CAST({cell} AS DOUBLE) AS HUGEINT)"
             counts.append(f"COUNT(CASE WHEN {whole} AND NOT COALESCE({exact}, false) THEN 1 END)")
             read = f"ISFINITE(TRY_CAST(REPLACE({column}, {text_literal(self.decimal or '.')}, '.') AS DOUBLE))"
-            other = f"NOT REGEXP_FULL_MATCH({column}, {text_literal(decimal)}) AND COALESCE({read}, true)"
+            other = f"REGEXP_FULL_MATCH({column}, {text_literal(decimal)}) <> COALESCE({read}, true)"
             counts.append(f"COUNT(CASE WHEN {other} THEN 1 END)")
             counts.append(f"MIN(CASE WHEN {other} THEN LEFT({cell}, {SHOWN_CHARACTERS + 1}) END)")
         texts = replace(self, numbers=(), texts={*self.texts, *self.numbers})

@@ -46,6 +46,15 @@ def floor_bin(score: str | exp.Expr, low: exp.Expr, scale: exp.Expr) -> exp.Expr
     return exp.cast(exp.Floor(this=exp.Mul(this=shifted, expression=scale)), "bigint")
 
 
+def ranked_bin(score: str, bin_: exp.Expr) -> exp.Expr:
+    """The bin of a finite score; the two infinite scores have bins of their own, before and after all others."""
+    largest = double_literal(sys.float_info.max)
+    below = exp.LT(this=column(score), expression=exp.Neg(this=largest.copy()))
+    above = exp.GT(this=column(score), expression=largest)
+    case = exp.Case().when(above, exp.Literal.number(2**62)).when(below, exp.Literal.number(-1))
+    return case.else_(bin_)
+
+
 def within(name: str, size: float) -> exp.Between:
     """BETWEEN -size AND size; false for NaN."""
     return exp.Between(this=column(name), low=label_literal(-size), high=label_literal(size))
@@ -54,6 +63,14 @@ def within(name: str, size: float) -> exp.Between:
 def is_finite(name: str) -> exp.Between:
     """Whether a double is neither NaN nor infinite."""
     return within(name, sys.float_info.max)
+
+
+def is_number(name: str) -> exp.Expr:
+    """Whether a double is not NaN, which some engines rank above every number, and others neither above nor below."""
+    largest = double_literal(sys.float_info.max)
+    above = exp.GT(this=column(name), expression=largest)
+    below = exp.GT(this=exp.Neg(this=column(name)), expression=largest.copy())
+    return exp.or_(is_finite(name), exp.and_(above, exp.not_(below)), exp.and_(exp.not_(above), below))
 
 
 def aliased(expression: exp.Expr, name: str) -> exp.Alias:

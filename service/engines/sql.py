@@ -22,7 +22,9 @@ from service.engines.nodes import (
     floor_bin,
     identifier,
     is_finite,
+    is_number,
     label_literal,
+    ranked_bin,
     relation,
     table_of,
     within,
@@ -88,17 +90,18 @@ def labels_text(rows: RowSource) -> str:
 
 
 def probe_text(rows: RowSource, *, whole: Collection[str] = ()) -> str:
-    """Describe the rows in one row: rows, scores (not null), finite_scores, and low and high of the finite ones.
+    """Describe the rows in one row: rows, scores (not null), usable_scores (not NaN), low and high of the finite ones.
 
-    With weights also weights, finite_weights, lowest_weight and weighty (not 0). For those of scores and weights
-    that `whole` names, because they are integers, inexact_scores and inexact_weights: how many have no exact double.
+    With weights also weights, usable_weights (finite), lowest_weight and weighty (not 0). For those of scores and
+    weights that `whole` names, because they are integers, inexact_scores and inexact_weights: how many have no exact
+    double.
     """
-    counted = [("score", "scores", "finite_scores"), ("weight", "weights", "finite_weights")]
+    counted = [("score", "scores", is_number), ("weight", "weights", is_finite)]
     columns = [aliased(count_of(), "rows")]
-    for name, given, finite in counted[: 1 if rows.weights is None else 2]:
+    for name, given, is_usable in counted[: 1 if rows.weights is None else 2]:
         columns += [
             aliased(count_of(column(name)), given),
-            aliased(count_of(case_when(is_finite(name), exp.Literal.number(1))), finite),
+            aliased(count_of(case_when(is_usable(name), exp.Literal.number(1))), f"usable_{given}"),
         ]
     finite_score = case_when(is_finite("score"), column("score"))
     columns += [aliased(exp.Min(this=finite_score), "low"), aliased(exp.Max(this=finite_score.copy()), "high")]
@@ -129,16 +132,18 @@ def exact_text(rows: RowSource, *, checked: bool = False) -> str:
 
 
 def free_bins_text(rows: RowSource, bins: int) -> str:
-    """Group into bins of equal width between the least and the greatest score, checked as `exact_text` can be.
+    """Group into bins of equal width between the least and the greatest finite score, checked as `exact_text` can be.
 
     The columns are those of `by`, score_from, score_to and the sums. This one query needs no probe.
     """
-    ends = exp.select(aliased(exp.Min(this=column("score")), "low"), aliased(exp.Max(this=column("score")), "high"))
+    finite = case_when(is_finite("score"), column("score"))
+    ends = exp.select(aliased(exp.Min(this=finite), "low"), aliased(exp.Max(this=finite.copy()), "high"))
     width = exp.paren(exp.Sub(this=column("high"), expression=column("low")))
     scale = exp.paren(
         exp.Div(this=double_literal(bins), expression=exp.Nullif(this=width, expression=double_literal(0)))
     )
-    binned = exp.select(*map(column, _carried(rows)), aliased(floor_bin("score", column("low"), scale), "bin"))
+    bin_ = ranked_bin("score", floor_bin("score", column("low"), scale))
+    binned = exp.select(*map(column, _carried(rows)), aliased(bin_, "bin"))
     query = exp.select(*_slices(rows), *_ends(), *_sums(rows, checked=True)).from_(
         binned.from_(relation("examples")).join(relation("ends"), join_type="cross").subquery(identifier("binned"))
     )
@@ -202,7 +207,7 @@ def _has_double(name: str) -> exp.Expr:
 def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
     """The rows in the bins that the levels name, each with its finest bin."""
     score = exp.Ln(this=column("score")) if first.logarithmic else "score"
-    bin_ = floor_bin(score, double_literal(first.low), double_literal(first.scale))
+    bin_ = ranked_bin("score", floor_bin(score, double_literal(first.low), double_literal(first.scale)))
     carried = _carried(rows)
     query = exp.select(*map(column, carried), aliased(bin_, "bin")).from_(
         _examples(rows).subquery(identifier("scored"))

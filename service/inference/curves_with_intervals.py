@@ -9,8 +9,17 @@ from dataclasses import dataclass
 from service.curves.areas import areas
 from service.curves.bounds import Enclosure
 from service.curves.confusion import Evaluation
+from service.curves.counts import Counts
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
-from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning, curves_of, evaluated_table, one_vs_rest
+from service.curves.evaluation import (
+    Curves,
+    CurvesOptions,
+    CurvesWarning,
+    below_chance,
+    curves_of,
+    evaluated_table,
+    one_vs_rest,
+)
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull
 from service.inference.bounded import bound_curves, has_bounds
@@ -67,6 +76,8 @@ def evaluate_with_intervals(
     hull = RocHull.of(table)
     curves = curves_of(table, selected, options, hull)
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
+    if curves.auc is not None and not isinstance(evaluation, Counts):  # which have no direction
+        curves.warnings += below_chance([curves.auc.roc])
     drawing = None
     if drawn is not None:
         drawing = curves_drawing(table, hull.vertices, evaluation, drawn)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from service.curves.bounds import Arranged, Enclosure
 from service.curves.confusion import Evaluation
+from service.curves.counts import Counts
 from service.curves.errors import NotPaired, plain
-from service.curves.evaluation import CurvesWarning, one_vs_rest
+from service.curves.evaluation import CurvesWarning, below_chance, one_vs_rest
 from service.curves.indices import INDICES
 from service.inference.bounded import BOUNDED, extremes, spanning
 from service.inference.evidence import Evidence
@@ -118,6 +119,8 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         checks = tuple(agreed(one, two) for one, two in ends)
         warnings = tuple(dict.fromkeys((BOUNDED, *warnings, *other.warnings)))
     warnings = one_vs_rest(evaluation, baseline) + warnings
+    rocs = [check.value for check in checks if check.rule.metric == "roc"]
+    warnings += () if isinstance(evaluation, Counts) else below_chance(rocs[:1])
     warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
     if pair is not None and pair.have_same_scores:
         warnings += (SAME_SCORES,)

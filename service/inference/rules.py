@@ -3,6 +3,8 @@
 Knows names and numbers only.
 """
 
+import math
+import sys
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
@@ -41,6 +43,8 @@ REPORTED_DECIMALS = 4
 """The decimals of numbers in reports and pictures, at least."""
 
 _DIGITS_OF_A_DOUBLE = 17
+_FOR_INFINITY = sys.float_info.max
+"""What JSON has in place of infinity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +131,14 @@ class Rule:
         return in_decimals(number, decimals, *limits, sign=sign)
 
     def given(self) -> dict[str, Any]:
-        """The fields of a metric that were given; of a range, both ends."""
+        """The fields of a metric that were given; of a range, both ends. JSON has no infinite threshold."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         if self.part is not None:
             part = self.part
             ends = dict(zip(RANGE_KEYS, (part.over, part.start, part.end, part.min_tpr), strict=True))
             given = {"metric": self.metric} | ends | given | {"part": None}
+        if self.at_threshold is not None:
+            given["at_threshold"] = min(max(self.at_threshold, -_FOR_INFINITY), _FOR_INFINITY)
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -140,6 +146,8 @@ class Rule:
         """Read what `given` wrote."""
         given = dict(given)
         ends = given.pop("over", None), given.pop("from", 0.0), given.pop("to", 1.0), given.pop("min_tpr", None)
+        if abs(given.get("at_threshold", 0)) == _FOR_INFINITY:
+            given["at_threshold"] = math.copysign(math.inf, given["at_threshold"])
         rule = cls(**given)
         return rule if ends[0] is None else replace(rule, part=PartialRange(*ends))
 

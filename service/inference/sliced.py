@@ -91,7 +91,8 @@ def evaluate_slices(
         found, read, more = _each(tables, parts, areas, points, intervals)
         warnings += more
     if detail := without_areas(areas.reason, "slices"):
-        warnings.append(CurvesWarning("undefined_slices", detail))
+        also = ", intervals or operating points" if points or intervals else ""
+        warnings.append(CurvesWarning("undefined_slices", detail.replace("no areas", f"no areas{also}")))
     unique = tuple(dict.fromkeys(warnings))
     rows = bounds[1:] - bounds[:-1]
     if isinstance(whole, Grouped) and whole.is_counted:

@@ -33,6 +33,9 @@ _LISTED = 5
 NO_VALUE = ("", "#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
 """Texts that tables have in place of a missing value; pandas reads all of them as one."""
 
+INFINITE_TEXTS = {"inf": math.inf, "infinity": math.inf, "+inf": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
+"""{text in lower case: what it means as a number}"""
+
 LEAVE_OUT = "Leave out rows without one, or set missing=drop."
 """What to do about a missing number or label of a table; only the sender can decide it."""
 
@@ -122,7 +125,10 @@ class ColumnError(ValueError):
 
 @singledispatch
 def numbers(column: object, *, nullable: bool) -> FloatArray:
-    """Read finite doubles; if `nullable`, a missing value is NaN. Raises ColumnError at the first wrong row."""
+    """Read doubles, perhaps infinite; if `nullable`, a missing one is NaN.
+
+    Raises ColumnError at the first wrong row.
+    """
     raise ColumnError("not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
 
 
@@ -179,7 +185,7 @@ class SharedColumn:
 
 
 @numbers.register
-def _(column: np.ndarray, *, nullable: bool) -> FloatArray:  # of finite numbers, from our own engines
+def _(column: np.ndarray, *, nullable: bool) -> FloatArray:  # without NaN, from our own engines
     return column
 
 
@@ -193,11 +199,9 @@ def _(column: SharedColumn, positive_label: object) -> Labels:
     return column.labels(positive_label)
 
 
-def not_finite(value: float, row: int) -> ColumnError:
-    """Make the error of a number that is NaN or infinite."""
-    if math.isnan(value):
-        return ColumnError("not_finite", f"This is NaN; it must be a number. {LEAVE_OUT}", row)
-    return ColumnError("not_finite", "This is not a finite number within the range of a double.", row)
+def not_a_value(row: int) -> ColumnError:
+    """Make the error of a number that is NaN."""
+    return ColumnError("not_finite", f"This is NaN; it must be a number. {LEAVE_OUT}", row)
 
 
 def inexact_integer(row: int) -> ColumnError:

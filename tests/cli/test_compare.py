@@ -98,7 +98,8 @@ def test_the_summary_has_the_numbers_of_the_answer() -> None:
             [f"{start:.6f}", f"{end:.6f}", ", ".join(best)] for start, end, best in rows
         ]
     hull = document["joint_hull"]
-    head, columns, *lines = section(run.stdout, "Convex hull")
+    head, columns, *lines, note = section(run.stdout, "Convex hull")
+    assert note == "  -  threshold: nothing is called positive"
     assert head.endswith(f": {len(hull['tp'])} rows")
     for row, line in enumerate(lines):
         cells = dict(zip(columns.split(), line.split(maxsplit=5), strict=True))

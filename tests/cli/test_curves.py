@@ -86,6 +86,8 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "          -   0     0  0.000000  0.000000          -",
         "       0.25  20   500  1.000000  0.250000   0.038462",
         "          -  20  2000  1.000000  1.000000   0.009901",
+        "  -  threshold: nothing is called positive, or the data have none for this row;",
+        "    precision: nothing is called positive",
     ]
 
 
@@ -100,6 +102,7 @@ def test_a_table_shows_the_corners_that_are_on_the_hull() -> None:
         "   2   0  0.500000  0.000000   1.000000",
         "   4   2  1.000000  0.500000   0.666667",
         "   4   4  1.000000  1.000000   0.500000",
+        "  -  precision: nothing is called positive",
     ]
 
 
@@ -113,8 +116,8 @@ def test_a_long_hull_is_shown_from_end_to_end() -> None:
     run = rocpr("-", "--format", "json", given=json.dumps({"counts": counts}))
     table = run.stdout.partition("Convex hull")[2].splitlines()
     assert table[0] == f" of the ROC curve: {MOST_ROWS} of 60 rows (--json has all)"
-    assert len(table) == MOST_ROWS + 2
-    assert (table[2].split()[0], table[-1].split()[0]) == ("0", "59")
+    assert len(table) == MOST_ROWS + 3
+    assert (table[2].split()[0], table[-2].split()[0]) == ("0", "59")
 
 
 def test_the_smaller_score_may_be_positive(named: Path) -> None:
@@ -165,6 +168,7 @@ def test_operating_points_are_laid_out_with_their_rows() -> None:
         "  precision_at_recall  0.75  0.600000        0.5   2   1",
         "  recall_at_precision   0.9         -          -   -   -",
         "  f_measure             0.5  0.800000        0.5   2   1",
+        "  -  value, threshold, tp, fp: no row meets the condition, or a warning says why",
     ]
     counts = rocpr(
         *("-", "--format", "csv", "--positives", "4", "--negatives", "4"),
@@ -187,6 +191,7 @@ def test_partial_areas_are_laid_out() -> None:
         "  fpr      0.0  0.5        -  0.250000  0.500000  0.666667",
         "  recall   0.0  1.0        -  0.797267  0.797267         -",
         "  fpr      0.0  1.0      0.5  0.250000  0.500000         -",
+        "  -  min_tpr: not given; mcclish: only over fpr or tpr, without min_tpr",
     ]
 
 
@@ -198,6 +203,7 @@ def test_costs_are_laid_out() -> None:
         "  prevalence   cost  normalized_cost  threshold  tp  fp",
         "         0.0      0         0.000000          -   0   0",
         "        0.25  0.375         0.187500        0.5   2   1",
+        "  -  threshold: nothing is called positive",
     ]
 
 

@@ -60,12 +60,14 @@ def test_the_summary_as_a_whole(tmp_path: Path) -> None:
         "  lambda_from  lambda_to  threshold  tp    fp  precision    recall",
         "     0.000000   0.990099       0.25  10     0   1.000000  0.500000",
         "     0.990099   1.000000          -  20  2000   0.009901  1.000000",
+        "  -  threshold: the data have none for this row",
         "  From lambda 0.990099 on, calling everything positive is best.",
         "",
         "  at_lambda     value  threshold",
         "        0.5  0.666667       0.25",
         "        0.0  1.000000       0.25",
         "        1.0  1.000000          -",
+        "  -  threshold: the data have none for this row",
     ]
 
 

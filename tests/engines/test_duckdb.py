@@ -38,6 +38,7 @@ def decimals(digits: int, places: int) -> pa.Array:
     return pa.array([decimal.Decimal(score).quantize(step) for score in SCORES.tolist()], pa.decimal128(digits, places))
 
 
+WITH_INFINITE = np.where(RANDOM.random(SIZE) < 0.1, np.copysign(np.inf, LOGITS), LOGITS)
 KINDS = {
     "doubles": (pa.array(SCORES), SCORES),
     "ties": (pa.array(SCORES.round(3)), SCORES.round(3)),
@@ -53,6 +54,10 @@ KINDS = {
     "from end to end": (pa.array(np.append(SCORES[1:], -1.7e308)), np.append(SCORES[1:], -1.7e308)),
     "the whole range": (pa.array((2 * SCORES - 1) * 1.7e308), (2 * SCORES - 1) * 1.7e308),
     "very small": (pa.array(SCORES * 1e-310), SCORES * 1e-310),
+    "infinite": (pa.array(WITH_INFINITE), WITH_INFINITE),
+    "infinite and far apart": (pa.array(np.abs(WITH_INFINITE) ** 60), np.abs(WITH_INFINITE) ** 60),
+    "infinite beside one": (pa.array(np.where(LABELS, np.inf, 0.5)), np.where(LABELS, np.inf, 0.5)),
+    "infinite only": (pa.array(np.where(LABELS, np.inf, -np.inf)), np.where(LABELS, np.inf, -np.inf)),
     "one score": (pa.array(np.full(SIZE, 0.25)), np.full(SIZE, 0.25)),
     "two clusters": (
         pa.array(np.where(LABELS, 1 - SCORES * 1e-12, SCORES * 1e-12)),

@@ -143,8 +143,8 @@ NULL, NAN, INFINITE = [None, 0.5, 0.2], [0.1, float("nan"), 0.2], [0.1, 0.5, flo
     [
         ({"p": NULL}, "not_a_number", "This is null; it must be a number (1 of 3 rows)."),
         ({"p": [None] * 3}, "not_a_number", "This is null; it must be a number (3 of 3 rows)."),
-        ({"p": NAN}, "not_finite", "This is not a finite number within the range of a double (1 of 3 rows)."),
-        ({"p": INFINITE}, "not_finite", "This is not a finite number within the range of a double (1 of 3 rows)."),
+        ({"p": NAN}, "not_finite", "This is NaN; leave out rows without a number (1 of 3 rows)."),
+        ({"w": INFINITE}, "not_finite", "This is not a finite number within the range of a double (1 of 3 rows)."),
         ({"p": ["a", "b", "c"]}, "not_a_number", "This is a column of text; it must hold numbers."),
         ({"p": [True, False, True]}, "not_a_number", "This is a column of booleans; it must hold numbers."),
         (

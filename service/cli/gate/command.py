@@ -200,7 +200,7 @@ def _first_rules(
         except CommandError:  # the files have other rows, or cannot be used at all
             document = document_of(PROBE_OF_DROPS)
     for warning in document["warnings"]:
-        if warning["code"] != "loose_rule":
+        if warning["code"] not in {"loose_rule", "below_chance"}:  # the rules say the latter
             click.echo(terminal_safe(f"Warning: {scores.name}: {warning['detail']}"), err=True)
     if as_json:
         return rules_json(document)

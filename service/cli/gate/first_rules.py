@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from service.cli.layout import CHANCE
+from service.curves.evaluation import CHANCE
 from service.inference.rules import percent
 
 LEVEL = 0.95

@@ -11,6 +11,7 @@ import click
 
 from service.cli.layout import (
     FRACTION_DECIMALS,
+    dash_lines,
     direction_lines,
     fraction,
     in_full,
@@ -25,6 +26,14 @@ from service.wire.answers.gate_reports import has_baseline
 
 STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 """{status of a check or of the gate: its colour}"""
+
+_NOT_SHOWN = {
+    "value": "the metric has none, as the reasons say",
+    **dict.fromkeys(("interval", "method"), "not asked for, or a warning says why"),
+    "baseline": "the metric has no value there",
+    "difference": "one of the two has no value",
+    "p": "given with the interval of a drop only",
+}
 
 _BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <="}
 
@@ -43,18 +52,14 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
         yield "Reasons"
         for reason in reasons:
             yield from text_lines(reason)
-    rocs = [check["value"] for check in document["checks"] if check["rule"]["metric"] == "roc"]
-    yield from direction_lines(rocs)
-    yield from warning_lines(document)
+    yield from direction_lines(document)
+    yield from warning_lines(document, said="below_chance")
     yield ""
     yield _verdict_line(document)
 
 
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
-    """Format the checks, without empty columns.
-
-    If lines are too long, each name gets its own line; if they still do not fit the terminal, each cell does.
-    """
+    """Format the checks, without empty columns."""
     rules = [Rule.read(check["rule"]) for check in checks]
     names = [str(rule.of) for rule in rules]
     pairs = list(zip(rules, checks, strict=True))
@@ -74,6 +79,15 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
         for row in zip(*([head, *cells] for head, cells in (columns | {"status": status}).items()), strict=True)
     ]
     sides = "".join("<" if head == "method" else ">" for head in columns) + "<"
+    yield from _fitted(names, rows, sides)
+    yield from dash_lines(rows, _NOT_SHOWN)
+
+
+def _fitted(names: list[str], rows: list[list[str]], sides: str) -> Iterable[str]:
+    """Align the rows of checks, given with their header, so that they fit the terminal.
+
+    If lines are too long, each name gets its own line; if they still do not fit, each cell does.
+    """
     table = list(table_lines([[name, *row] for name, row in zip(["check", *names], rows, strict=True)], "<" + sides))
     if _length(table) <= width():
         yield from table

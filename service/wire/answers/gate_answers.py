@@ -1,5 +1,6 @@
 """A verdict as one document: the JSON answer, and the source of reports. Knows the gate's result."""
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -7,16 +8,19 @@ from service.curves.evaluation import CurvesWarning
 from service.inference.gate import Check, Gate
 from service.inference.intervals import Interval
 from service.inference.rules import Rule
+from service.wire.answers.infinite import INFINITE_SCORES
 
 
 def gate_document(gate: Gate) -> dict[str, Any]:
     """Write a verdict as the contract defines it; what does not exist is None."""
+    infinite = any(math.isinf(check.rule.at_threshold or 0) for check in gate.checks)
+    warnings = (*gate.warnings, *([INFINITE_SCORES] if infinite else []))
     return {
         "passed": gate.passed,
         "status": gate.status,
         "paired": gate.paired,
         "checks": [_check(check) for check in gate.checks],
-        "warnings": [asdict(warning) for warning in gate.warnings],
+        "warnings": [asdict(warning) for warning in warnings],
     }
 
 

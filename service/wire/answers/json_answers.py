@@ -29,6 +29,7 @@ from service.wire.answers.answer_tables import (
     slice_columns,
     slice_point_columns,
 )
+from service.wire.answers.infinite import without_infinities
 from service.wire.columns import Listing
 from service.wire.formats.codings import Piece
 
@@ -48,10 +49,11 @@ Result = EvaluatedCurves | Tradeoffs | Comparison | Sliced | Classes
 
 def json_answer(operation: str, result: Result, charts: dict[str, str] | None = None) -> Iterator[Piece]:
     """Write a result with its charts in pieces: a whole answer may take more memory than its evaluation."""
+    contents, told = without_infinities(_CONTENTS[operation](result))
     document = {
-        **_CONTENTS[operation](result),
+        **contents,
         **({"charts": charts} if charts else {}),
-        "warnings": result.warnings,
+        "warnings": result.warnings + told,
     }
     if _is_short(document):
         yield orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)

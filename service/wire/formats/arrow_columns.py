@@ -22,7 +22,7 @@ from service.wire.columns import (
     inexact_integer,
     label_misfit,
     labels,
-    not_finite,
+    not_a_value,
     numbers,
     tally,
 )
@@ -210,9 +210,8 @@ def _(column: ArrayColumn, *, nullable: bool) -> FloatArray:
 
 
 def _numbers_of(given: np.ndarray) -> FloatArray:
-    if given.dtype.kind == "f" and not (finite := np.isfinite(given)).all():
-        row = int(finite.argmin())
-        raise not_finite(float(given[row]), row)
+    if given.dtype.kind == "f" and (missing := np.isnan(given)).any():
+        raise not_a_value(int(missing.argmax()))
     values = given.astype(np.float64, copy=False)
     if given.dtype.kind in "iu":
         _refuse_inexact(given, values)

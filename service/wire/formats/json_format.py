@@ -53,7 +53,8 @@ def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
     def constant(name: str) -> NumberList:
         column = next(columns, None) if name == PLACEHOLDER else None
         if column is None:
-            raise StrictJsonError(f"{name} is not a JSON number; leave out its row.")
+            instead = "leave out its row" if name == "NaN" else "replace it by a number beyond all others"
+            raise StrictJsonError(f"{name} is not a JSON number; {instead}.")
         return column
 
     try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
+from service.wire.columns import INFINITE_TEXTS
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.problems import Problem, invalid_value
 
@@ -208,8 +209,15 @@ def _has_whole_items(text: str) -> bool:
 
 def _numbers(text: str) -> object:
     """Read a JSON list of numbers, or one or more numbers separated by commas. Raises StrictJsonError."""
-    bare = not text.lstrip().startswith(("[", "{", "n"))  # only null begins with n, and counts as absent
-    return parse_json(f"[{text}]" if bare else text)
+    if text.lstrip().startswith(("[", "{", "n")):  # only null begins with n, and counts as absent
+        return parse_json(text)
+    items = text.split(",")
+    infinite = [INFINITE_TEXTS.get(item.strip().lower()) for item in items]
+    finite = [item if value is None else "0" for item, value in zip(items, infinite, strict=True)]
+    read = parse_json(f"[{','.join(finite)}]")
+    if not isinstance(read, list) or len(read) != len(items):  # an item began a list or an object
+        return read
+    return [each if value is None else value for each, value in zip(read, infinite, strict=True)]
 
 
 def _not_read(key: str, error: StrictJsonError) -> Problem:

@@ -23,7 +23,7 @@ from service.wire.columns import (
     inexact_integer,
     label_misfit,
     labels,
-    not_finite,
+    not_a_value,
     numbers,
     shown,
     tally,
@@ -31,7 +31,7 @@ from service.wire.columns import (
 from service.wire.formats.distinct_cells import encoded
 from service.wire.spellings import BLANKS, as_number, as_text, as_truth
 
-_DECIMAL_TEXT = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_DECIMAL_TEXT = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _WITH_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
@@ -65,15 +65,27 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
             raise _not_a_number(pc.ascii_trim(cells, BLANKS), points, column.decimal) from None
     missing = array.is_null().to_numpy()
     values: FloatArray = array.to_numpy()
-    wrong = np.flatnonzero(~np.isfinite(values) & ~missing)
-    if wrong.size:
-        raise not_finite(float(values[wrong[0]]), int(wrong[0]))
-    large = np.flatnonzero(np.abs(values) >= LARGEST_EXACT_INTEGER)
+    unread = np.flatnonzero(np.isnan(values) & ~missing)
+    if unread.size:
+        raise not_a_value(int(unread[0]))
+    infinite = np.isinf(values)
+    if infinite.any():
+        _refuse_overflow(points, np.flatnonzero(infinite))
+    large = np.flatnonzero((np.abs(values) >= LARGEST_EXACT_INTEGER) & ~infinite)
     for row, cell in zip(large, points.take(pa.array(large)).to_pylist(), strict=True):
         text = cell.strip(BLANKS)
         if _INTEGER_TEXT.fullmatch(text) and int(text.lstrip("+-0")) != abs(int(values[row])):
             raise inexact_integer(int(row))
     return values
+
+
+def _refuse_overflow(cells: pa.ChunkedArray, rows: IntArray) -> None:
+    """Refuse a number whose double is infinite, among rows that are; a word such as inf is none."""
+    there = cells.take(pa.array(rows))
+    first = pc.index(pc.match_substring_regex(there, r"\d"), True).as_py()
+    if first >= 0:
+        detail = f"{shown(there[first].as_py())} is beyond the range of a double; for infinity, write inf or -inf."
+        raise ColumnError("not_finite", detail, int(rows[first]))
 
 
 def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:

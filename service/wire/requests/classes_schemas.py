@@ -107,7 +107,7 @@ class ClassesRequestSchema(DrawnSchema):
     """A request for classes."""
 
     charts = charts_field("classes")
-    scores = _ByClass(NumberColumn(), '{"cat": [0.9, 0.2], "dog": [0.1, 0.8]}')
+    scores = _ByClass(NumberColumn(infinite=True), '{"cat": [0.9, 0.2], "dog": [0.1, 0.8]}')
     labels = _ClassLabels()
     weights = NumberColumn(minimum=0)
     lower_is_positive = Flag()

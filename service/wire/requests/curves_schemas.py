@@ -96,7 +96,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     include = ChoiceSet(INCLUDES)
     keep = Choice(KEEPS)
     interpolation = fields.Nested(InterpolationSchema)
-    thresholds = NumberColumn()
+    thresholds = NumberColumn(infinite=True)
     tuning = fields.Nested(SampleSchema)
     intervals = fields.Nested(IntervalsSchema)
     operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)

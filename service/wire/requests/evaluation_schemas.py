@@ -35,7 +35,7 @@ class CountsSchema(ObjectSchema):
     tn = NumberColumn(minimum=0)
     positives = Number(minimum=0)
     negatives = Number(minimum=0)
-    threshold = NumberColumn(nullable=True)
+    threshold = NumberColumn(nullable=True, infinite=True)
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Counts:
@@ -53,7 +53,7 @@ class CountsSchema(ObjectSchema):
 class SampleFields(ObjectSchema):
     """The fields of a sample."""
 
-    scores = NumberColumn()
+    scores = NumberColumn(infinite=True)
     labels = LabelColumn()
     weights = NumberColumn(minimum=0)
     positive_label = Scalar()

@@ -3,6 +3,7 @@
 A wrong value is a ValidationError whose message is a Fault, so that its code and row survive to the problem.
 """
 
+import math
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
 
 
 class NumberColumn(fields.Field[FloatArray]):
-    """A list of finite numbers, read as float64 without rounding integers. Items may have bounds, or be null.
+    """A list of numbers, read as float64 without rounding integers. Items may have bounds, be null, or be infinite.
 
     `length` is the required number of items, if fixed.
     """
@@ -67,12 +68,14 @@ class NumberColumn(fields.Field[FloatArray]):
         minimum: float | None = None,
         maximum: float | None = None,
         nullable: bool = False,
+        infinite: bool = False,
         length: int | None = None,
     ) -> None:
         super().__init__()
         self.minimum = minimum
         self.maximum = maximum
         self.nullable = nullable
+        self.infinite = infinite
         self.length = length
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
@@ -85,6 +88,8 @@ class NumberColumn(fields.Field[FloatArray]):
         lowest = least.reduce(column, initial=np.inf)
         if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
             column = column + 0.0  # turns -0.0 into 0.0, in a copy: the column is the caller's
+        if not self.infinite and (infinite := np.isinf(column)).any():
+            raise ValidationError([_infinite(int(infinite.argmax()))])
         if self.length is not None and column.size != self.length:
             raise ValidationError([Fault("wrong_length", f"Must have {self.length} numbers, not {column.size}.")])
         if self.minimum is not None and lowest < self.minimum:
@@ -122,7 +127,10 @@ class Scalar(fields.Field[object]):
 
 
 class Number(fields.Field[float]):
-    """One finite number, from `minimum` to `maximum`, above `exclusive_minimum` and below `exclusive_maximum`."""
+    """One number, from `minimum` to `maximum`, above `exclusive_minimum` and below `exclusive_maximum`.
+
+    It is finite, unless it may be `infinite`.
+    """
 
     def __init__(
         self,
@@ -131,8 +139,10 @@ class Number(fields.Field[float]):
         maximum: float | None = None,
         exclusive_minimum: float | None = None,
         exclusive_maximum: float | None = None,
+        infinite: bool = False,
     ) -> None:
         super().__init__()
+        self.infinite = infinite
         self.minimum = minimum
         self.maximum = maximum
         self.exclusive_minimum = exclusive_minimum
@@ -140,6 +150,8 @@ class Number(fields.Field[float]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> float:
         number = _one_number(value)
+        if math.isinf(number) and not self.infinite:
+            raise ValidationError([_infinite()])
         if self.minimum is not None and number < self.minimum:
             raise ValidationError([_beyond(self.minimum, "below")])
         if self.maximum is not None and number > self.maximum:
@@ -302,6 +314,10 @@ def _one_number(value: object) -> float:
         return float(columns.numbers([value], nullable=False)[0]) + 0.0  # -0.0 is 0.0
     except columns.ColumnError as error:
         raise ValidationError([Fault(error.code, error.detail)]) from None
+
+
+def _infinite(row: int | None = None) -> Fault:
+    return Fault("not_finite", "This is infinite; it must be a finite number.", row)
 
 
 def _beyond(bound: float, word: str, row: int | None = None) -> Fault:

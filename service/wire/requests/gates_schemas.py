@@ -104,7 +104,7 @@ class RuleSchema(RangeSchema):
 
     metric = MetricName(METRIC_NAMES)
     at = Number(minimum=0, maximum=1)
-    at_threshold = Number()
+    at_threshold = Number(infinite=True)
     min = Number(minimum=0, maximum=1)
     max = Number(minimum=0, maximum=1)
     max_drop = Number(minimum=-1, maximum=1)

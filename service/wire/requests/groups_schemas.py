@@ -30,9 +30,9 @@ class FoundGroups(dict[str, Any]):
 class GroupsSchema(ObjectSchema):
     """Columns of groups: the score, or the ends, of each, with its positives and negatives."""
 
-    score = NumberColumn()
-    score_from = NumberColumn()
-    score_to = NumberColumn()
+    score = NumberColumn(infinite=True)
+    score_from = NumberColumn(infinite=True)
+    score_to = NumberColumn(infinite=True)
     positives = NumberColumn(minimum=0)
     negatives = NumberColumn(minimum=0)
     positives_squared = NumberColumn(minimum=0)

@@ -49,7 +49,7 @@ class DrawnSchema(_PictureSchema):
 class MarkedSchema(DrawnSchema):
     """The same, with marks."""
 
-    mark = NumberColumn()
+    mark = NumberColumn(infinite=True)
 
 
 class _MarkedPictureSchema(MarkedSchema):

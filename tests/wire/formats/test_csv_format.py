@@ -1,6 +1,7 @@
 """CSV: the quoting of RFC 4180, and numbers as people write them."""
 
 import json
+import math
 import re
 
 import numpy as np
@@ -185,13 +186,17 @@ def test_the_beginning_of_a_long_cell_is_repeated():
         numbers(column("x" * 1000), nullable=False)
 
 
-@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1" + "0" * 400])
+@pytest.mark.parametrize("cell", ["nan", "NaN", "1e400", "-1e400", "1" + "0" * 400])
 def test_refuses_what_is_not_finite(cell):
     with pytest.raises(ColumnError) as caught:
         numbers(column("1", cell), nullable=False)
     assert caught.value.row == 1
     assert caught.value.code in {"not_finite", "not_a_number"}
     assert caught.value.detail.endswith(" Leave out rows without one, or set missing=drop.") == (cell.lower() == "nan")
+
+
+def test_reads_what_is_infinite():
+    assert numbers(column("1", "inf", "-Infinity"), nullable=False).tolist() == [1, math.inf, -math.inf]
 
 
 def test_refuses_an_integer_that_no_double_holds():
