@@ -56,6 +56,17 @@ def unquoted(value: object) -> object:
     return _TRUTH_WORDS.get(value.strip(BLANKS).lower(), value) if isinstance(value, str) else value
 
 
+def is_word(value: object, decimal: str = ".") -> bool:
+    """Whether a cell is neither a truth nor a number."""
+    return as_truth(value, decimal) is None and as_number(value, decimal) is None
+
+
+def is_spelling(value: object, label: object, decimal: str = ".") -> bool:
+    """Whether a cell means the same truth or number as a label."""
+    readings = ((as_truth(each, decimal), as_number(each, decimal)) for each in (value, label))
+    return any(one is not None and one == other for one, other in zip(*readings, strict=True))
+
+
 Reading = Callable[[object], object]
 """How a cell is read to be compared; None if it cannot be read so."""
 

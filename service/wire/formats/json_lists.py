@@ -27,6 +27,7 @@ from service.wire.columns import (
     tally,
 )
 from service.wire.formats.json_columns import NumberList
+from service.wire.formats.text_columns import refuse_spellings
 from service.wire.spellings import Reading, as_number, as_text, as_truth, reading, unquoted
 
 _VALUE_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
@@ -98,6 +99,9 @@ def _chosen_labels(column: list[Any], types: set[type], positive_label: object) 
         read = reading([*texts, *(value for value in column if not isinstance(value, str))])
     elif column.count(0) + column.count(1) < len(column):
         read = as_number
+    if read is as_text:
+        distinct = [value for _, value in dict.fromkeys(zip(map(type, column), column, strict=True))]
+        refuse_spellings(distinct, positive_label, lambda place: column.index(distinct[place]))
     wanted = read(positive_label)
     if texts or read is as_text:
         known = {text: read(text) for text in texts}

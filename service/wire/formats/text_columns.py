@@ -4,7 +4,9 @@ Types are not guessed. pyarrow's parser reads decimal numbers; the decimal mark 
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +31,7 @@ from service.wire.columns import (
     tally,
 )
 from service.wire.formats.distinct_cells import encoded
-from service.wire.spellings import BLANKS, as_number, as_text, as_truth
+from service.wire.spellings import BLANKS, as_number, as_text, as_truth, is_spelling, is_word
 
 _DECIMAL_TEXT = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
@@ -149,6 +151,7 @@ def _labels(codes: IntArray, texts: pa.Array, positive_label: object, decimal: s
         chosen = _equal_numbers(texts, values, positive_label, decimal)
         names = values if (np.abs(values) < LARGEST_EXACT_INTEGER).all() else np.arange(len(texts))
     else:
+        refuse_spellings(texts.to_pylist(), positive_label, lambda at: int((codes == at).argmax()), decimal)
         # Compared as bytes: half of a surrogate pair, which equals no text, is no string to pyarrow.
         label = pa.scalar(as_text(positive_label).encode("utf-8", "surrogatepass"), pa.binary())
         chosen = pc.equal(texts.cast(pa.binary()), label).to_numpy(zero_copy_only=False)
@@ -160,6 +163,27 @@ def _labels(codes: IntArray, texts: pa.Array, positive_label: object, decimal: s
     counted = tally(texts.take(pa.array(firsts)), np.bincount(merged[codes], minlength=len(firsts)))
     label = texts[int(firsts[merged[chosen.argmax()]])].as_py() if chosen.any() else positive_label
     return chosen_labels(chosen[codes], label, counted)
+
+
+def refuse_spellings(
+    distinct: list[Any], positive_label: object, first_row: Callable[[int], int], decimal: str = "."
+) -> None:
+    """Refuse cells that mean the positive label where one that is no truth and no number has all compared as text.
+
+    Otherwise they would be negative, and a gate could pass because of one cell. `first_row` is the first row of a
+    distinct cell, by its place. Raises ColumnError.
+    """
+    if is_word(positive_label, decimal):
+        return
+    label = as_text(positive_label)
+    for place, cell in enumerate(distinct):
+        if as_text(cell) != label and is_spelling(cell, positive_label, decimal):
+            other = shown(next(each for each in distinct if is_word(each, decimal)))
+            detail = (
+                f"{shown(cell)} and {shown(label)} mean the same, but {other} has this column compared as text: write "
+                f"them alike, or leave out the rows with {other}."
+            )
+            raise ColumnError("not_a_label", detail, first_row(place))
 
 
 def _equal_numbers(texts: pa.Array, values: FloatArray, label: object, decimal: str) -> BoolArray:

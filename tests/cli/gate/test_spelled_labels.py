@@ -157,3 +157,36 @@ def test_a_label_that_no_cell_means_is_refused(cells: list[Any]) -> None:
             answer = ask("gates", body(cells), media_type, rules=json.dumps([RULE]), positive_label=name)
             assert answer.status == 422
             assert "No label equals positive_label" in json.loads(answer.body)["detail"]
+
+
+UNCLEAR: list[tuple[list[Any], list[Any]]] = [
+    (["True", "NA", "TRUE", "FALSE"], ["True", "TRUE", "1"]),
+    (["1", "x", "1.0", "0"], ["1", "1.0"]),
+    (["2", "x", " 2.0", "3"], ["2"]),
+]
+
+
+@pytest.mark.parametrize("form", BODIES)
+@pytest.mark.parametrize(("cells", "name"), [(cells, name) for cells, names in UNCLEAR for name in names], ids=repr)
+def test_one_other_cell_makes_no_positive_negative(form: str, cells: list[Any], name: str) -> None:
+    """Compared as text, a cell that means the label would be negative, and the gate could pass."""
+    media_type, body = BODIES[form]
+    answer = ask("gates", body(cells), media_type, rules=json.dumps([RULE]), positive_label=name)
+    assert answer.status == 422
+    assert (
+        f"has this column compared as text: write them alike, or leave out the rows with {cells[1]!r}."
+        in (json.loads(answer.body)["detail"])
+    )
+    document = {"scores": SCORES, "labels": cells, "rules": [RULE], "positive_label": name}
+    (error,) = json.loads(ask("gates", document).body)["errors"]
+    assert (error["code"], error["pointer"]) == (
+        "not_a_label",
+        f"/labels/{next(row for row, cell in enumerate(cells) if cell != name and row != 1)}",
+    )
+
+
+def test_words_are_compared_exactly() -> None:
+    answer = ask(
+        "gates", csv_text(["yes", "NA", "yes", "Yes"]), "text/csv", rules=json.dumps([RULE]), positive_label="yes"
+    )
+    judged(answer)

@@ -159,7 +159,7 @@ def test_labels(column, positive_label):
         ([1, 2, 1], True, "No label equals positive_label, true; the labels are 1 and 2."),
         ([1, 0, 1], 2, "No label equals positive_label, 2; the labels are 1 and 0."),
         ([True, False, True], 2, "No label equals positive_label, 2; the labels are true and false."),
-        (["1", "0", "maybe"], True, "No label equals positive_label, true; the labels are '1', '0' and 'maybe'."),
+        (["yes", "0", "maybe"], True, "No label equals positive_label, true; the labels are 'yes', '0' and 'maybe'."),
         (["a"], "b", "No label equals positive_label, 'b'; the labels are 'a'."),
         ([*"abbcdefg"], "h", "No label equals positive_label, 'h'; the labels are 'b', 'a', 'c', 'd', 'e' and 2 more."),
     ],

@@ -145,7 +145,7 @@ def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, an
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("scorse", "did you mean scores?"),
+        ("sclres", "did you mean scores?"),
         ("Labels", "did you mean labels?"),
         ("tabel", "did you mean table?"),
         ("q" * 5_000_000, "the known names are scores, labels, "),
