@@ -36,7 +36,7 @@ def test_for_an_unknown_page_those_that_there_are_are_named(name: str) -> None:
     run = CliRunner().invoke(commands, ["guide", name])
     assert run.exit_code == 2
     assert run.stdout == ""
-    assert f"There is no page '{name}' in the guide; the known names are " in run.stderr
+    assert f"There is no page '{name}' in the guide; the pages are " in run.stderr
     assert all(page in run.stderr for page in pages())
 
 
