@@ -13,6 +13,8 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from service.curves.errors import counted_rows
 from service.curves.exact import BoolArray, FloatArray, IntArray
@@ -225,7 +227,8 @@ def doubtful(distinct: Any) -> list[int]:  # noqa: ANN401  # as above
         return []
     if isinstance(distinct, list):
         return [place for place, label in enumerate(distinct) if isinstance(label, str) and label in NO_VALUE]
-    return [place for text in NO_VALUE if (place := distinct.index(text).as_py()) >= 0]
+    found = pc.index_in(pa.array(NO_VALUE, distinct.type), value_set=distinct)
+    return [int(place) for place in found.drop_null().to_pylist()]
 
 
 def _plain(label: Any) -> object:  # noqa: ANN401  # as above

@@ -139,6 +139,8 @@ def labels_of_texts(cells: pa.ChunkedArray, positive_label: object) -> Labels:
 
 
 def _labels(codes: IntArray, texts: pa.Array, positive_label: object, decimal: str) -> Labels:
+    if positive_label is not None and is_word(positive_label, decimal):
+        return _equal_texts(codes, texts, positive_label)
     values, kinds = _values(texts, decimal)
     names: np.ndarray
     if positive_label is None:
@@ -152,17 +154,23 @@ def _labels(codes: IntArray, texts: pa.Array, positive_label: object, decimal: s
         names = values if (np.abs(values) < LARGEST_EXACT_INTEGER).all() else np.arange(len(texts))
     else:
         refuse_spellings(texts.to_pylist(), positive_label, lambda at: int((codes == at).argmax()), decimal)
-        # Compared as bytes: half of a surrogate pair, which equals no text, is no string to pyarrow.
-        label = pa.scalar(as_text(positive_label).encode("utf-8", "surrogatepass"), pa.binary())
-        chosen = pc.equal(texts.cast(pa.binary()), label).to_numpy(zero_copy_only=False)
-        names = np.arange(len(texts))
-        if len(texts) <= 2 and chosen.any() and not doubtful(texts):  # noqa: PLR2004  # two classes
-            return Labels(chosen[codes])
+        return _equal_texts(codes, texts, positive_label)
     # Spellings of one number are one label.
     _, firsts, merged = np.unique(names, return_index=True, return_inverse=True)
     counted = tally(texts.take(pa.array(firsts)), np.bincount(merged[codes], minlength=len(firsts)))
     label = texts[int(firsts[merged[chosen.argmax()]])].as_py() if chosen.any() else positive_label
     return chosen_labels(chosen[codes], label, counted)
+
+
+def _equal_texts(codes: IntArray, texts: pa.Array, positive_label: object) -> Labels:
+    """Split the text that a label is from all others, compared exactly."""
+    # As bytes: half of a surrogate pair, which equals no text, is no string to pyarrow.
+    label = as_text(positive_label)
+    place = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
+    positive: BoolArray = codes == place
+    if place >= 0 and len(texts) <= 2 and not doubtful(texts):  # noqa: PLR2004  # two classes
+        return Labels(positive)
+    return chosen_labels(positive, label, tally(texts, np.bincount(codes, minlength=len(texts))))
 
 
 def refuse_spellings(
@@ -173,8 +181,6 @@ def refuse_spellings(
     Otherwise they would be negative, and a gate could pass because of one cell. `first_row` is the first row of a
     distinct cell, by its place. Raises ColumnError.
     """
-    if is_word(positive_label, decimal):
-        return
     label = as_text(positive_label)
     for place, cell in enumerate(distinct):
         if as_text(cell) != label and is_spelling(cell, positive_label, decimal):
