@@ -63,6 +63,8 @@ def agree(entries: Sequence[Entry], indices: Sequence[str] = INDICES) -> Compari
     curves = [evaluate_curves(evaluation, CurvesOptions(include=frozenset({"auc"}))) for evaluation in named.values()]
     assert found.auc == tuple(curve.auc for curve in curves)
     codes = {warning.code for curve in curves for warning in curve.warnings}
+    samples = [areas.roc for areas, given in zip(found.auc, named.values(), strict=True) if not isinstance(given, Counts)]
+    codes |= {"below_chance"} if any(roc is not None and roc < 0.5 for roc in samples) else set()
     assert sorted(warning.code for warning in found.warnings) == sorted(codes)
     if all(table.sweep for table in tables.values()):
         same_curves(found, tables)
