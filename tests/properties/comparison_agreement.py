@@ -63,8 +63,9 @@ def agree(entries: Sequence[Entry], indices: Sequence[str] = INDICES) -> Compari
     curves = [evaluate_curves(evaluation, CurvesOptions(include=frozenset({"auc"}))) for evaluation in named.values()]
     assert found.auc == tuple(curve.auc for curve in curves)
     codes = {warning.code for curve in curves for warning in curve.warnings}
-    samples = [areas.roc for areas, given in zip(found.auc, named.values(), strict=True) if not isinstance(given, Counts)]
-    codes |= {"below_chance"} if any(roc is not None and roc < 0.5 for roc in samples) else set()
+    pairs = zip(found.auc, named.values(), strict=True)
+    rocs = [areas.roc for areas, given in pairs if not isinstance(given, Counts) and areas.roc is not None]
+    codes |= {"below_chance"} if min(rocs, default=1) < 0.5 else set()
     assert sorted(warning.code for warning in found.warnings) == sorted(codes)
     if all(table.sweep for table in tables.values()):
         same_curves(found, tables)
