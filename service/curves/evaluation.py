@@ -14,7 +14,7 @@ from service.curves.calibration import Calibration, are_probabilities, calibrati
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
-from service.curves.errors import plain
+from service.curves.errors import listed, plain
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull, corners
@@ -29,8 +29,6 @@ DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
 INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
 CHANCE = 0.5
 """The area under the ROC curve of useless scores."""
-_FEW_NAMES = 5
-"""The most names in a warning."""
 _MOST_RESTS = 3
 """The most warnings about samples whose negatives have several labels."""
 
@@ -121,8 +119,7 @@ def below_chance(rocs: Iterable[float | None], names: Sequence[str] = ()) -> tup
     low = [place for place, roc in enumerate(rocs) if roc is not None and roc < CHANCE]
     if not low:
         return ()
-    more = f" and {len(low) - _FEW_NAMES} more" if len(low) > _FEW_NAMES else ""
-    whose = f" of {', '.join(names[place] for place in low[:_FEW_NAMES])}{more}" if names else ""
+    whose = f" of {listed([names[place] for place in low])}" if names else ""
     detail = f"roc{whose} is below {CHANCE}: do the scores run the other way? See lower_is_positive."
     return (CurvesWarning("below_chance", detail),)
 

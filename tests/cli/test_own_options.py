@@ -80,7 +80,7 @@ def test_each_file_of_a_comparison_is_read_in_its_own_way() -> None:
         (["compare", "a.csv", "b.csv", "--for", "b:p"], "takes pairs such as scores=p,labels=y"),
         (["compare", "a.csv", "b.csv", "--for", "b:score_=p"], "did you mean score?"),
         (["gate", "r.toml", "a.csv", "--baseline-decimal", "comma"], "need --baseline OLD"),
-        (["gate", "r.toml", "a.csv", "--baseline", "b.csv", "--baseline-columns", "rules=p"], "says nothing of how"),
+        (["gate", "r.toml", "a.csv", "--baseline", "b.csv", "--baseline-columns", "rules=p"], "does not say how"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(words: list[str], told: str) -> None:
