@@ -56,10 +56,8 @@ def texts_of_files(own: Sequence[str], names: Mapping[str, object]) -> dict[str,
     for word in own:
         name, colon, pairs = word.partition(":")
         if not colon or name not in names:
-            known = ", ".join(filter(None, names)) or "none, as there is a single FILE"
-            raise click.UsageError(
-                f"--for {word}: begin with the name of a classifier and a colon; the names: {known}."
-            )
+            known = f"the names are {', '.join(names)}" if any(names) else "a single FILE has none"
+            raise click.UsageError(f"--for {word}: begin with the name of a classifier and a colon; {known}.")
         texts[name] = texts.get(name, {}) | read_pairs(pairs, "--for")
     return texts
 

@@ -14,7 +14,7 @@ from service.curves.calibration import Calibration, are_probabilities, calibrati
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
-from service.curves.errors import listed, plain
+from service.curves.errors import joined, listed, plain
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull, corners
@@ -246,9 +246,9 @@ def _of_probabilities(table: ConfusionTable) -> list[CurvesWarning]:
     elif are_probabilities(*scores):
         if 0 <= scores[0] <= scores[1] <= 1:
             return []
-        beyond = " and ".join(plain(score) for score in scores if not 0 <= score <= 1)
-        detail = f"The Brier score and its parts take {beyond} as rounded: above 1 as 1, below 0 as 0."
+        beyond = [f"{plain(score)} counts as {int(score > 1)}" for score in scores if not 0 <= score <= 1]
+        detail = f"In the Brier score and its parts, {joined(beyond)}."
         return [CurvesWarning("rounded_scores", detail)]
     else:
-        why = f"they are of probabilities, from 0 to 1, and scores go from {plain(scores[0])} to {plain(scores[1])}"
+        why = f"they need probabilities, from 0 to 1, and scores go from {plain(scores[0])} to {plain(scores[1])}"
     return [CurvesWarning("brier_omitted", f"brier, miscalibration, discrimination and uncertainty are null: {why}.")]

@@ -78,7 +78,7 @@ def _named(parameters: Mapping[str, str], key: str, known: Mapping[str, str]) ->
 
 
 def without_line_for_excel(body: bytes, dialect: Dialect) -> tuple[bytes, Dialect]:
-    """Take the delimiter from a first line such as `sep=;`, and leave that line out. Raises Problem for another one."""
+    """Take the delimiter from a first line such as `sep=;`, which is left out. Raises Problem if another was given."""
     line = _FOR_EXCEL.match(body)
     if line is None:
         return body, dialect
@@ -90,7 +90,7 @@ def without_line_for_excel(body: bytes, dialect: Dialect) -> tuple[bytes, Dialec
 
 
 def with_doubled_quotes(body: bytes) -> bytes:
-    """Write quotes and backslashes that a backslash escapes as RFC 4180 does; no UTF-8 has the byte that stands in."""
+    """Write escaped quotes and backslashes as RFC 4180 does; the byte that stands in between occurs in no UTF-8."""
     return body.replace(b"\\\\", b"\xff").replace(b'\\"', b'""').replace(b"\xff", b"\\")
 
 

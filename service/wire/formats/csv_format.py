@@ -49,7 +49,7 @@ _ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 _LINE_END = re.compile(rb"[\r\n]")
 
 _BLANKS = " \u00a0"
-"""What is dropped around names: the second is a space at which no line breaks."""
+"""What is dropped around names: spaces, and no-break spaces."""
 
 _CHECKED_BYTES = 1 << 20
 """Bytes checked at a time."""
