@@ -17,7 +17,7 @@ from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, s
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
-from service.curves.errors import joined, listed
+from service.curves.errors import enumerated, joined
 from service.curves.evaluation import CurvesWarning, below_chance
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.sample import Sample
@@ -189,7 +189,7 @@ def _warnings(
     absent = [name for name, positives in zip(given.names, areas.positives, strict=True) if positives == 0]
     if absent:
         weighing = "" if given.weights is None else " with a weight"
-        detail += f" No row{weighing} belongs to {listed([*map(repr, absent)])}."
+        detail += f" No row{weighing} belongs to {enumerated([*map(repr, absent)])}."
     values = dict(zip(AVERAGES, averages.roc.tolist(), strict=True))
     values |= {} if hand_till is None else {"hand_till": hand_till}
     null = [name for name, value in values.items() if np.isnan(value)]

@@ -16,7 +16,7 @@ from service.curves.counts import Counts
 from service.curves.crossings import Leads, leads
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
-from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, listed, plain
+from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, enumerated, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
@@ -224,7 +224,7 @@ def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning
         warnings.append(
             CurvesWarning(
                 "not_a_sweep",
-                f"Between some rows of {listed(unswept)}, fp rises while tp falls, so no "
+                f"Between some rows of {enumerated(unswept)}, fp rises while tp falls, so no "
                 "single sweep gives these rows and they form no curve. Their roc, pr, pr_trapezoid and "
                 "average_precision are null, and so are dominance, best_roc and best_pr; hull areas, joint_hull and "
                 "best_tradeoff are not.",

@@ -8,15 +8,15 @@ evaluation concerned among several, or its name if there is a baseline.
 from collections.abc import Sequence
 from typing import Self
 
-_LISTED = 5
+_ENUMERATED = 5
 """The most names that a sentence lists."""
 
 
-def listed(names: Sequence[str], count: int | None = None) -> str:
+def enumerated(names: Sequence[str], count: int | None = None) -> str:
     """List names as a sentence does, or the first of them, and how many more there are; `count` is that of all."""
     count = len(names) if count is None else count
-    shown = names[:_LISTED]
-    return joined(names) if count <= _LISTED else f"{', '.join(shown)} and {count - len(shown)} more"
+    shown = names[:_ENUMERATED]
+    return joined(names) if count <= _ENUMERATED else f"{', '.join(shown)} and {count - len(shown)} more"
 
 
 def joined(parts: Sequence[str]) -> str:

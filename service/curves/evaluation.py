@@ -14,7 +14,7 @@ from service.curves.calibration import Calibration, are_probabilities, calibrati
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
-from service.curves.errors import joined, listed, plain
+from service.curves.errors import enumerated, joined, plain
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull, corners
@@ -119,7 +119,7 @@ def below_chance(rocs: Iterable[float | None], names: Sequence[str] = ()) -> tup
     low = [place for place, roc in enumerate(rocs) if roc is not None and roc < CHANCE]
     if not low:
         return ()
-    whose = f" of {listed([names[place] for place in low])}" if names else ""
+    whose = f" of {enumerated([names[place] for place in low])}" if names else ""
     detail = f"roc{whose} is below {CHANCE}: do the scores run the other way? See lower_is_positive."
     return (CurvesWarning("below_chance", detail),)
 

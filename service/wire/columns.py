@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from service.curves.errors import counted_rows, joined, listed
+from service.curves.errors import counted_rows, enumerated, joined
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.wire.spellings import as_text
 
@@ -67,7 +67,7 @@ class Tally:
     @property
     def listed(self) -> str:
         """The labels, or some of them."""
-        return listed([name for name, _ in self.most], self.labels)
+        return enumerated([name for name, _ in self.most], self.labels)
 
 
 Value = bool | int | float | str

@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
-from service.curves.errors import counted_rows, listed
+from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
@@ -178,7 +178,7 @@ def _unknown_class(labels: columns.Categories, places: list[int | None], names: 
     if value is not None:
         detail = (
             f"There are no scores for the class {columns.shown(value)}; there are for "
-            f"{listed([*map(columns.shown, names)])}. "
+            f"{enumerated([*map(columns.shown, names)])}. "
             "Name each column of scores after its class; for a table, scores=cat=p1,dog=p2 says which is which."
         )
         fault = Fault("unknown_class", detail, row)
@@ -189,7 +189,7 @@ def _of_columns(labels: dict[str, columns.Labels], names: list[str]) -> dict[str
     """Match columns of labels with classes by name."""
     for name in labels:
         if name not in names:
-            detail = f"There are no scores for this class; there are for {listed([*map(columns.shown, names)])}."
+            detail = f"There are no scores for this class; there are for {enumerated([*map(columns.shown, names)])}."
             raise ValidationError({"labels": {name: [Fault("unknown_class", detail)]}})
     for name in names:
         if name not in labels:
