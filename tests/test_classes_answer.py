@@ -197,8 +197,8 @@ def test_what_is_wrong_is_refused(changes: dict[str, Any], pointer: str, code: s
 @pytest.mark.parametrize(
     ("classes", "listed"),
     [
-        ("ab", "'a', 'b'"),
-        ("abcde", "'a', 'b', 'c', 'd', 'e'"),
+        ("ab", "'a' and 'b'"),
+        ("abcde", "'a', 'b', 'c', 'd' and 'e'"),
         ("abcdef", "'a', 'b', 'c', 'd', 'e' and 1 more"),
         ("abcdefg", "'a', 'b', 'c', 'd', 'e' and 2 more"),
     ],

@@ -14,7 +14,7 @@ SCORES, LABELS = [0.9, None, 0.7, 0.4, 0.2], [1, 0, 1, None, 0]
 WHOLE = {"scores": [0.9, 0.7, 0.2], "labels": [1, 1, 0]}
 CSV = "scores,labels\n0.9,1\n,0\n0.7,1\n0.4,\n0.2,0\n"
 RULES = '[{"metric": "roc", "max_drop": 0.5}]'
-TOLD = "2 of 5 rows are left out: a cell is empty, scores in 1, labels in 1."
+TOLD = "2 of 5 rows are left out because a cell is empty: scores in 1, labels in 1."
 
 
 def warned(document: dict[str, Any]) -> list[str]:
@@ -48,7 +48,7 @@ def test_a_dictionary_of_text_with_nulls() -> None:
     body = parquet_body(pa.table({"scores": [0.9, 0.8, 0.1, None], "labels": labels}))
     options = {"content_type": PARQUET, "positive_label": "yes", "missing": "drop"}
     found = answered("curves", body, **options)
-    assert warned(found) == ["2 of 4 rows are left out: a cell is empty, scores in 1, labels in 1."]
+    assert warned(found) == ["2 of 4 rows are left out because a cell is empty: scores in 1, labels in 1."]
     assert (found["positives"], found["negatives"]) == (1, 1)
 
 
@@ -77,37 +77,37 @@ def test_errors_point_to_the_rows_that_were_sent() -> None:
             "gates",
             "scores,labels,old\n0.9,1,0.8\n0.8,0,\n0.1,0,0.2\n",
             {"baseline_scores": "old", "rules": RULES, "paired": "true"},
-            ["1 of 3 rows is left out: a cell is empty, old in 1."],
+            ["1 of 3 rows is left out because a cell is empty: old in 1."],
         ),
         (
             "comparisons",
             "a,b,labels\n0.9,1,1\n0.8,,0\n,0,0\n0.1,0,0\n",
             {"scores": "a,b"},
-            ["2 of 4 rows are left out: a cell is empty, a in 1, b in 1."],
+            ["2 of 4 rows are left out because a cell is empty: a in 1, b in 1."],
         ),
         (
             "classes",
             "cat,dog,labels\n0.9,0.1,cat\n,0.8,dog\n0.2,0.8,dog\n0.6,0.4,\n",
             {"scores": "cat,dog"},
-            ["2 of 4 rows are left out: a cell is empty, cat in 1, labels in 1."],
+            ["2 of 4 rows are left out because a cell is empty: cat in 1, labels in 1."],
         ),
         (
             "slices",
             "scores,labels,country\n0.9,1,DE\n0.8,0,\n0.1,0,DE\n,0,DE\n0.7,1,\n",
             {"slices": "country"},
-            ["1 of 5 rows is left out: a cell is empty, scores in 1."],
+            ["1 of 5 rows is left out because a cell is empty: scores in 1."],
         ),
         (
             "curves",
             "tp,fp,fn,tn\n1,0,2,3\n,,2,0\n3,1,0,2\n",
             {},
-            ["1 of 3 rows is left out: a cell is empty, tp in 1, fp in 1."],
+            ["1 of 3 rows is left out because a cell is empty: tp in 1, fp in 1."],
         ),
         (
             "curves",
             "score,positives,negatives\n0.9,2,1\n0.5,,1\n0.1,1,3\n",
             {},
-            ["1 of 3 rows is left out: a cell is empty, positives in 1."],
+            ["1 of 3 rows is left out because a cell is empty: positives in 1."],
         ),
     ],
 )

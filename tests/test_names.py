@@ -14,7 +14,6 @@ TWINS = {
     "_NORMAL": "the standard normal distribution",
     "_READ_AT": "where the description of a picture reads its curves",
     "_SCHEMA": "the place of the schema in a footer",
-    "_SHOWN_NAMES": "the most names that a message repeats",
     "_TAIL": "the bytes after a footer",
     "_TINIEST": "the least normal double",
     "summary_lines": "what a command prints of an answer, for each command",

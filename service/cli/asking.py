@@ -26,10 +26,8 @@ from service.wire.formats.query_options import (
     COUNTS_COLUMNS,
     CSV_PARAMETERS,
     GROUPS_COLUMNS,
-    MEANING,
-    MISSING,
+    OF_ONE_EVALUATION,
     SAMPLE_COLUMNS,
-    TOTALS,
 )
 from service.wire.formats.signatures import is_of_body
 from service.wire.limits import Limits
@@ -43,7 +41,7 @@ _PROBLEM = {"/problems/invalid_request": "This cannot be used", "/problems/malfo
 """{type of a problem: its title when the request is a file}"""
 
 _PARAMETER = (
-    rf"(?:{'|'.join(sorted((*COLUMN_PARAMETERS, *TOTALS, *CSV_PARAMETERS, MISSING, *MEANING), key=len, reverse=True))})"
+    rf"(?:{'|'.join(sorted({*COLUMN_PARAMETERS, *OF_ONE_EVALUATION}, key=len, reverse=True))})"
     r"=(?:[\w%+~-]|[.,](?=\w))*"
 )
 _PARAMETERS = re.compile(rf"(?<![\w'/-]){_PARAMETER}(?:&{_PARAMETER})*")

@@ -27,7 +27,7 @@ from service.curves.evaluation import CurvesWarning
 from service.request import Answer, Request
 from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import column_of_array
-from service.wire.formats.csv_dialect import has_numbers_as_names
+from service.wire.formats.csv_dialect import DECIMALS, DELIMITERS, has_numbers_as_names
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.formats.likely_columns import unused_weights
 from service.wire.formats.query_options import (
@@ -52,7 +52,7 @@ from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.groups_schemas import FoundGroups
 from service.wire.spellings import BLANKS
 
-_CHARACTERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " ", "point": "."}
+_CHARACTERS = DELIMITERS | DECIMALS
 _SHOWN_ROW = 100
 _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
 

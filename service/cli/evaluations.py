@@ -90,7 +90,7 @@ def read_evaluations(
 ) -> list[EvaluationFile]:
     """Read every file, tables with the given options and each with its own.
 
-    A file's problem is printed and ends the command; it is told with options of its own if others were read before.
+    A file's problem is printed and ends the command; what to type is for this file alone if others were read before.
     """
     form = one_evaluation()
     read: list[EvaluationFile] = []

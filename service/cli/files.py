@@ -104,7 +104,7 @@ class InputFile:
         return {**self.of_suffix, **taken}
 
     def first_row(self, given: Mapping[str, str]) -> int | None:
-        """The number that a spreadsheet shows for the first row below any header; None if none shows the file."""
+        """The number that a spreadsheet shows for the first row below any header; None for what is not CSV."""
         if self.media_type != CSV:
             return None
         return 1 if given.get("header") == "absent" else 2

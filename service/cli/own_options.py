@@ -11,28 +11,13 @@ import click
 
 from service.cli.options import flag
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.formats.query_options import (
-    CLOSED_ENDS,
-    COUNTS_COLUMNS,
-    CSV_PARAMETERS,
-    GROUPS_COLUMNS,
-    MEANING,
-    MISSING,
-    SAMPLE_COLUMNS,
-    TOTALS,
-)
-from service.wire.problems import meant
+from service.wire.formats.query_options import OF_ONE_EVALUATION
+from service.wire.usual_names import meant
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-READING = (
-    *(*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, *TOTALS, *MEANING),
-    *(CLOSED_ENDS, *CSV_PARAMETERS, MISSING),
-)
-"""What may differ between files."""
-
 _OF_BASELINE = ("delimiter", "decimal", "positive_label")
-"""What has an option of its own for a baseline."""
+"""The parameters with an option for the baseline alone."""
 
 for_option = click.option(
     "--for",
@@ -71,10 +56,8 @@ def texts_of_files(own: Sequence[str], names: Mapping[str, object]) -> dict[str,
     for word in own:
         name, colon, pairs = word.partition(":")
         if not colon or name not in names:
-            known = ", ".join(filter(None, names)) or "none, as there is a single FILE"
-            raise click.UsageError(
-                f"--for {word}: begin with the name of a classifier and a colon; the names: {known}."
-            )
+            known = f"the names are {', '.join(names)}" if any(names) else "a single FILE has none"
+            raise click.UsageError(f"--for {word}: begin with the name of a classifier and a colon; {known}.")
         texts[name] = texts.get(name, {}) | read_pairs(pairs, "--for")
     return texts
 
@@ -92,11 +75,13 @@ def read_pairs(text: str, option: str) -> dict[str, str]:
         for pair in text.split(","):
             key, equals, value = pair.partition("=")
             if not equals:
-                raise click.UsageError(f"{option} takes pairs such as scores=p,labels=y; {pair!r} is none.")
+                raise click.UsageError(f"{option} takes pairs such as scores=p,labels=y; {pair!r} is not a pair.")
             pairs[key.strip()] = value.strip()
     for key in pairs:
-        if key not in READING:
-            raise click.UsageError(f"{option}: {key!r} says nothing of how a file is read; {meant(key, READING)}")
+        if key not in OF_ONE_EVALUATION:
+            raise click.UsageError(
+                f"{option}: {key!r} does not say how a file is read; {meant(key, OF_ONE_EVALUATION)}"
+            )
     return pairs
 
 

@@ -105,11 +105,11 @@ def _total(weights: FloatArray) -> float:
         return math.nan
 
 
-def without_areas(reasons: list[str | None], kind: str) -> str:
-    """Say how many of these have no areas; empty if all have some."""
+def without_areas(reasons: list[str | None], kind: str, what: str = "areas") -> str:
+    """Say how many of these have no areas, and what else they lack for the same reason; empty if all have some."""
     count = len(reasons) - reasons.count(None)
     verb = "has" if count == 1 else "have"
-    return f"{count} of {len(reasons)} {kind} {verb} no areas; see reason." if count else ""
+    return f"{count} of {len(reasons)} {kind} {verb} no {what}; see reason." if count else ""
 
 
 def areas_of_each(

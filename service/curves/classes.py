@@ -17,6 +17,7 @@ from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, s
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
+from service.curves.errors import enumerated, joined
 from service.curves.evaluation import CurvesWarning, below_chance
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.sample import Sample
@@ -24,8 +25,6 @@ from service.curves.sample import Sample
 FEWEST_CLASSES, MOST_CLASSES = 2, 100
 AVERAGES = ("macro", "weighted", "micro")
 AVERAGED_AREAS = ("roc", "pr", "average_precision")
-_NAMED_CLASSES = 5
-"""The most classes that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,17 +188,12 @@ def _warnings(
         return
     absent = [name for name, positives in zip(given.names, areas.positives, strict=True) if positives == 0]
     if absent:
-        more = f" and {len(absent) - _NAMED_CLASSES} more" if absent[_NAMED_CLASSES:] else ""
         weighing = "" if given.weights is None else " with a weight"
-        detail += f" No row{weighing} belongs to {', '.join(map(repr, absent[:_NAMED_CLASSES]))}{more}."
+        detail += f" No row{weighing} belongs to {enumerated([*map(repr, absent)])}."
     values = dict(zip(AVERAGES, averages.roc.tolist(), strict=True))
     values |= {} if hand_till is None else {"hand_till": hand_till}
     null = [name for name, value in values.items() if np.isnan(value)]
     defined = [name for name in ("weighted", "hand_till") if name in values and name not in null]
-    detail += f" Therefore {_listed(null)} {'are' if null[1:] else 'is'} null" if null else ""
-    detail += f"; {_listed(defined)} {'leave' if defined[1:] else 'leaves'} such classes out" if defined else ""
+    detail += f" Therefore {joined(null)} {'are' if null[1:] else 'is'} null" if null else ""
+    detail += f"; {joined(defined)} {'leave' if defined[1:] else 'leaves'} such classes out" if defined else ""
     yield CurvesWarning("undefined_classes", f"{detail}.")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -16,7 +16,7 @@ from service.curves.counts import Counts
 from service.curves.crossings import Leads, leads
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
-from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, plain
+from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, enumerated, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
@@ -28,8 +28,6 @@ Names = tuple[str, ...]
 
 MOST_EVALUATIONS = 50
 """The most evaluations in one comparison; a set of them is the bits of one 64-bit integer, so fewer than 63."""
-_SHOWN_NAMES = 3
-"""The most names that a warning lists."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,11 +221,10 @@ def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning
     warnings = []
     unswept = [name for name, table in zip(names, tables, strict=True) if not table.sweep]
     if unswept:
-        more = f" and {len(unswept) - _SHOWN_NAMES} more" if len(unswept) > _SHOWN_NAMES else ""
         warnings.append(
             CurvesWarning(
                 "not_a_sweep",
-                f"Between some rows of {', '.join(unswept[:_SHOWN_NAMES])}{more}, fp rises while tp falls, so no "
+                f"Between some rows of {enumerated(unswept)}, fp rises while tp falls, so no "
                 "single sweep gives these rows and they form no curve. Their roc, pr, pr_trapezoid and "
                 "average_precision are null, and so are dominance, best_roc and best_pr; hull areas, joint_hull and "
                 "best_tradeoff are not.",

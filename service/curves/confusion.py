@@ -248,7 +248,7 @@ def running_sums(positives: FloatArray, negatives: FloatArray, *, counted: bool)
 
 
 def _check_infinite(counts: Counts, ranks: FloatArray) -> None:
-    """Raise RisingThresholds if a threshold beyond all scores calls any positive, or one before all not every one."""
+    """Raise RisingThresholds if the threshold above all scores calls something positive, or the one below not all."""
     something = (counts.tp > 0) | (counts.fp > 0)
     not_all = (counts.tp < counts.positives) | (counts.fp < counts.negatives)
     for rank, wrong, what in (

@@ -5,7 +5,23 @@ Each is raised where it is detected, with a sentence about the numbers, and know
 evaluation concerned among several, or its name if there is a baseline.
 """
 
+from collections.abc import Sequence
 from typing import Self
+
+_ENUMERATED = 5
+"""The most names that a sentence lists."""
+
+
+def enumerated(names: Sequence[str], count: int | None = None) -> str:
+    """List names as a sentence does, or the first of them, and how many more there are; `count` is that of all."""
+    count = len(names) if count is None else count
+    shown = names[:_ENUMERATED]
+    return joined(names) if count <= _ENUMERATED else f"{', '.join(shown)} and {count - len(shown)} more"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Join parts of a sentence: a, b and c."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def counted_rows(rows: int) -> str:

@@ -14,7 +14,7 @@ from service.curves.calibration import Calibration, are_probabilities, calibrati
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
-from service.curves.errors import plain
+from service.curves.errors import enumerated, joined, plain
 from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull, corners
@@ -29,8 +29,6 @@ DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
 INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
 CHANCE = 0.5
 """The area under the ROC curve of useless scores."""
-_FEW_NAMES = 5
-"""The most names in a warning."""
 _MOST_RESTS = 3
 """The most warnings about samples whose negatives have several labels."""
 
@@ -121,8 +119,7 @@ def below_chance(rocs: Iterable[float | None], names: Sequence[str] = ()) -> tup
     low = [place for place, roc in enumerate(rocs) if roc is not None and roc < CHANCE]
     if not low:
         return ()
-    more = f" and {len(low) - _FEW_NAMES} more" if len(low) > _FEW_NAMES else ""
-    whose = f" of {', '.join(names[place] for place in low[:_FEW_NAMES])}{more}" if names else ""
+    whose = f" of {enumerated([names[place] for place in low])}" if names else ""
     detail = f"roc{whose} is below {CHANCE}: do the scores run the other way? See lower_is_positive."
     return (CurvesWarning("below_chance", detail),)
 
@@ -249,9 +246,9 @@ def _of_probabilities(table: ConfusionTable) -> list[CurvesWarning]:
     elif are_probabilities(*scores):
         if 0 <= scores[0] <= scores[1] <= 1:
             return []
-        beyond = " and ".join(plain(score) for score in scores if not 0 <= score <= 1)
-        detail = f"The Brier score and its parts take {beyond} as rounded: above 1 as 1, below 0 as 0."
+        beyond = [f"{plain(score)} counts as {int(score > 1)}" for score in scores if not 0 <= score <= 1]
+        detail = f"In the Brier score and its parts, {joined(beyond)}."
         return [CurvesWarning("rounded_scores", detail)]
     else:
-        why = f"they are of probabilities, from 0 to 1, and scores go from {plain(scores[0])} to {plain(scores[1])}"
+        why = f"they need probabilities, from 0 to 1, and scores go from {plain(scores[0])} to {plain(scores[1])}"
     return [CurvesWarning("brier_omitted", f"brier, miscalibration, discrimination and uncertainty are null: {why}.")]

@@ -90,9 +90,9 @@ def evaluate_slices(
     if points or intervals:
         found, read, more = _each(tables, parts, areas, points, intervals)
         warnings += more
-    if detail := without_areas(areas.reason, "slices"):
-        also = ", intervals or operating points" if points or intervals else ""
-        warnings.append(CurvesWarning("undefined_slices", detail.replace("no areas", f"no areas{also}")))
+    what = "areas, intervals or operating points" if points or intervals else "areas"
+    if detail := without_areas(areas.reason, "slices", what):
+        warnings.append(CurvesWarning("undefined_slices", detail))
     unique = tuple(dict.fromkeys(warnings))
     rows = bounds[1:] - bounds[:-1]
     if isinstance(whole, Grouped) and whole.is_counted:

@@ -3,7 +3,6 @@
 Each format's column type registers its readers here: lists, numbers lifted out of JSON, text, typed columns.
 """
 
-import json
 import math
 import re
 from collections.abc import Collection, Hashable, Iterable
@@ -16,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from service.curves.errors import counted_rows
+from service.curves.errors import counted_rows, enumerated, joined
 from service.curves.exact import BoolArray, FloatArray, IntArray
+from service.wire.spellings import as_text
 
 _SHOWN_CHARACTERS = 24
 """The characters of a wrong value that a problem repeats: as many as a double may have."""
@@ -67,10 +67,7 @@ class Tally:
     @property
     def listed(self) -> str:
         """The labels, or some of them."""
-        names = [name for name, _ in self.most[:_LISTED]]
-        if self.labels > len(names):
-            return f"{', '.join(names)} and {self.labels - len(names)} more"
-        return _joined(names)
+        return enumerated([name for name, _ in self.most], self.labels)
 
 
 Value = bool | int | float | str
@@ -258,16 +255,12 @@ def chosen_labels(
     if more:
         left = counted.rows - rows - sum(count for _, count in others)
         parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
-    rest = f"{name}, in {counted_rows(rows)}, is positive; all other labels are negative: {_joined(parts)}."
+    rest = f"{name}, in {counted_rows(rows)}, is positive; all other labels are negative: {joined(parts)}."
     if doubts:
         doubted = counted_rows(sum(count for _, count in doubts))
-        names = _joined([label for label, _ in doubts])
+        names = joined([label for label, _ in doubts])
         rest += f" {names}, in {doubted}, may mean that there is no label: if so, leave out such rows."
     return Labels(positive, rest)
-
-
-def _joined(names: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[AbstractSet[Hashable]]) -> int | None:
@@ -306,7 +299,7 @@ def is_unicode(text: str) -> bool:
 
 def shown(value: object) -> str:
     """Format a wrong scalar for a problem: long ones are cut, and 2.0 is written as 2."""
-    text = value if isinstance(value, str) else json.dumps(value).removesuffix(".0")
+    text = as_text(value)
     beginning = text[:_SHOWN_CHARACTERS]
     more = "..." if len(text) > _SHOWN_CHARACTERS else ""
     return f"{beginning!r}{more}" if isinstance(value, str) else f"{beginning}{more}"

@@ -5,7 +5,6 @@ Knows every `type` in answers, its status and its meaning; nothing of how proble
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
 from urllib.parse import quote
 
 import orjson
@@ -22,10 +21,6 @@ _LATER = frozenset({429, 503})
 """Statuses of temporary failures."""
 
 _LONGEST_NAME = 100
-_SIMILAR, _OF_SHORT, _ALMOST_THE_SAME = 0.8, 0.7, 0.9
-"""How similar a name must be to be suggested, as difflib measures it: with as many words, and with more or fewer."""
-_SHORT = 5
-"""The letters of a short name, in which one makes a greater difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +89,6 @@ def _place(pointer: str) -> str:
     """Write a JSON pointer as in code, evaluations[1].labels[0]; empty for the whole document."""
     tokens = [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
     return "".join(f"[{token}]" if token.isdecimal() else f".{token}" for token in tokens).removeprefix(".")
-
-
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name of which an unknown one seems to be a misspelling; with another word, it is another name."""
-    name = name[:_LONGEST_NAME].lower()
-    for near in get_close_matches(name, known, len(known) or 1):
-        alike = SequenceMatcher(None, near, name).ratio()
-        needed = _OF_SHORT if len(name) <= _SHORT else _SIMILAR
-        if alike >= (needed if near.count("_") == name.count("_") else _ALMOST_THE_SAME) or sorted(near) == sorted(
-            name
-        ):
-            return near
-    return None
-
-
-def meant(name: str, known: Sequence[str]) -> str:
-    """Suggest the known name that an unknown one may mean, or list all known names."""
-    near = nearest(name, known)
-    return f"did you mean {near}?" if near else f"the known names are {', '.join(known)}."
 
 
 def pointer_token(name: str) -> str:

@@ -43,7 +43,7 @@ def as_number(value: object, decimal: str = ".") -> float | Decimal | None:
     return -int(digits) if given.startswith("-") else int(digits)
 
 
-def as_text(value: object, decimal: str = ".") -> str:  # noqa: ARG001  # read as the others are
+def as_text(value: object) -> str:
     """A text itself; anything else as JSON writes it."""
     return value if isinstance(value, str) else json.dumps(value).removesuffix(".0")
 

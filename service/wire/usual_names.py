@@ -1,12 +1,19 @@
-"""What other libraries and people call the columns and fields that are known here under one name.
+"""Which known name an unknown one may stand for: what other libraries and people call it, or a misspelling.
 
 Used in messages and warnings only; no result depends on it.
 """
 
 import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher, get_close_matches
 
 _LONGEST_CONSIDERED = 40
 """Longer names are not considered."""
+
+_SIMILAR, _OF_SHORT, _ALMOST_THE_SAME = 0.8, 0.7, 0.9
+"""How similar a name must be to be suggested, as difflib measures it: with as many words, and with more or fewer."""
+_SHORT = 5
+"""The letters of a short name, in which one makes a greater difference."""
 
 _USUAL = {
     "scores": (
@@ -79,3 +86,22 @@ def likely(names: list[str], missing: list[str]) -> dict[str, str]:
         if key in _USUAL
     }
     return {key: name for key, name in found.items() if name is not None}
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name of which an unknown one seems to be a misspelling; with another word, it is another name."""
+    name = name[:_LONGEST_CONSIDERED].lower()
+    close = get_close_matches(name, known, len(known) or 1)
+    for near in sorted(close, key=lambda near: sorted(near) != sorted(name)):  # first those with swapped letters
+        alike = SequenceMatcher(None, near, name).ratio()
+        needed = _OF_SHORT if len(name) <= _SHORT else _SIMILAR
+        needed = needed if near.count("_") == name.count("_") else _ALMOST_THE_SAME
+        if alike >= needed or sorted(near) == sorted(name):
+            return near
+    return None
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """Suggest the known name that an unknown one may mean, or list all known names."""
+    near = nearest(name, known)
+    return f"did you mean {near}?" if near else f"the known names are {', '.join(known)}."

@@ -53,7 +53,7 @@ def test_a_baseline_is_read_in_its_own_way() -> None:
     verdict = json.loads(done.stdout)
     assert verdict["checks"][0]["baseline"] == 1
     assert [told["detail"] for told in verdict["warnings"] if told["code"] == "rows_left_out"] == [
-        "1 of 3 rows is left out: a cell is empty, p in 1."
+        "1 of 3 rows is left out because a cell is empty: p in 1."
     ]
     table = 'scores = "p"\nlabels = "y"\ndelimiter = ";"\ndecimal = ","\npositive_label = "good"\nmissing = "drop"\n'
     Path("own.toml").write_text(f"[baseline]\n{table}{DROP}")
@@ -75,12 +75,12 @@ def test_each_file_of_a_comparison_is_read_in_its_own_way() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["compare", "a.csv", "b.csv", "--for", "c:scores=p"], "the names: a, b."),
-        (["compare", "a.csv", "b.csv", "--for", "scores=p"], "the names: a, b."),
+        (["compare", "a.csv", "b.csv", "--for", "c:scores=p"], "the names are a, b."),
+        (["compare", "a.csv", "b.csv", "--for", "scores=p"], "the names are a, b."),
         (["compare", "a.csv", "b.csv", "--for", "b:p"], "takes pairs such as scores=p,labels=y"),
         (["compare", "a.csv", "b.csv", "--for", "b:score_=p"], "did you mean score?"),
         (["gate", "r.toml", "a.csv", "--baseline-decimal", "comma"], "need --baseline OLD"),
-        (["gate", "r.toml", "a.csv", "--baseline", "b.csv", "--baseline-columns", "rules=p"], "says nothing of how"),
+        (["gate", "r.toml", "a.csv", "--baseline", "b.csv", "--baseline-columns", "rules=p"], "does not say how"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(words: list[str], told: str) -> None:

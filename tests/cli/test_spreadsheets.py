@@ -25,7 +25,9 @@ def test_windows_1252_is_read_and_said(german: Path) -> None:
     assert done.stderr == f"Warning: {german} {READ_AS}\n"
     answer = json.loads(done.stdout)
     assert (answer["positives"], answer["negatives"], answer["auc"]["roc"]) == (2, 1, 0.5)
-    assert [told["detail"] for told in answer["warnings"]] == ["1 of 4 rows is left out: a cell is empty, scores in 1."]
+    assert [told["detail"] for told in answer["warnings"]] == [
+        "1 of 4 rows is left out because a cell is empty: scores in 1."
+    ]
 
 
 def test_a_wrong_cell_has_the_row_of_the_spreadsheet(german: Path) -> None:

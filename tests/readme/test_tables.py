@@ -96,6 +96,13 @@ def test_options(operation: str) -> None:
     assert names_in([row[0] for row in rows]) == fields_of(operation) - common
 
 
+def test_where_is() -> None:
+    """What people look for by another name is on the guide's first page, where a browser finds it."""
+    found = " ".join(row[0] for row in table("service/guide/index.md", "Where is ...?"))
+    for word in ("sensitivity", "specificity", "Youden", "Gini", "folds", "one file of truth", "Keras", "Spark"):
+        assert word in found
+
+
 def test_options_of_pictures() -> None:
     rows = table("service/guide/pictures.md", "How it is drawn")
     drawn = {name for operation in OPERATIONS.values() for name in operation.form.drawn}

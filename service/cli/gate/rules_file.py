@@ -14,12 +14,18 @@ from typing import Any, BinaryIO, Self
 
 from service.cli.command_error import fail
 from service.cli.files import name_of
-from service.cli.own_options import READING
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import RULE_KEYS
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import BASELINE, COUNTS_COLUMNS, GROUPS_COLUMNS, MEANING, SAMPLE_COLUMNS
-from service.wire.problems import meant
+from service.wire.formats.query_options import (
+    BASELINE,
+    COUNTS_COLUMNS,
+    GROUPS_COLUMNS,
+    MEANING,
+    OF_ONE_EVALUATION,
+    SAMPLE_COLUMNS,
+)
+from service.wire.usual_names import meant
 
 KEYS = OPERATIONS["gates"].parameters
 INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
@@ -27,7 +33,7 @@ INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
 COLUMNS = (*SAMPLE_COLUMNS, BASELINE, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 """Keys that name the columns of a table."""
 
-GATE_OPTIONS = tuple(key for key in KEYS if key not in {*READING, BASELINE})
+GATE_OPTIONS = tuple(key for key in KEYS if key not in {*OF_ONE_EVALUATION, BASELINE})
 """Keys of the gate itself."""
 
 _BASELINE_TABLE = "baseline"
@@ -114,7 +120,7 @@ def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
     yield from _unknown(document, (*KEYS, _BASELINE_TABLE), "")
     baseline = document.get(_BASELINE_TABLE, {})
     if isinstance(baseline, dict):
-        yield from _unknown(baseline, READING, f"/{_BASELINE_TABLE}")
+        yield from _unknown(baseline, OF_ONE_EVALUATION, f"/{_BASELINE_TABLE}")
     else:
         yield FileFault(f"/{_BASELINE_TABLE}", "[baseline] says how its file is read; --baseline OLD names the file.")
     for pointer, table in (("", document), (f"/{_BASELINE_TABLE}", baseline)):

@@ -1,4 +1,4 @@
-"""The owner of a request, for fair queues and slots: an API key's name, else an address, apart for open paths.
+"""The owner of a request, for fair queues and slots: an API key's name, else an address; open paths are apart.
 
 Knows the Authorization header, addresses, and which proxies may name a client's address; refuses no request.
 """
@@ -49,7 +49,7 @@ def trusted_proxies(text: str) -> tuple[Network, ...]:
 class Owners:
     """Finds the owners of requests, by the server's keys, if any, its trusted proxies, and the paths that need no key.
 
-    With keys, an open path has owners of its own: a crowd without keys must not turn away the health checks that come
+    With keys, an open path has other owners: a crowd without keys must not turn away the health checks that come
     from its address.
     """
 

@@ -34,7 +34,7 @@ def finite_in_order(scores: FloatArray) -> FloatArray:
     if not infinite.any():
         return scores
     if (np.abs(scores) == STAND_IN).any():
-        detail = f"JSON, which is sent to the server, has no number beyond {_WRITTEN}, which is here, too."
+        detail = f"This is sent as JSON, which has no number beyond {_WRITTEN}, and that is here, too."
         raise ColumnError("not_finite", detail, int(infinite.argmax()))
     return np.clip(scores, -STAND_IN, STAND_IN)
 

@@ -13,7 +13,7 @@ CHARSETS = {
     **dict.fromkeys(("utf-8", "utf8", "us-ascii"), UTF_8),
     **dict.fromkeys(("windows-1252", "cp1252", "iso-8859-1", "iso8859-1", "latin1", "latin-1"), WINDOWS_1252),
 }
-"""{name that a body may declare: the charset as which it is read}; browsers, too, read ISO 8859-1 as Windows-1252."""
+"""{name that a body may declare: the charset in which it is read}; browsers, too, read ISO 8859-1 as Windows-1252."""
 
 _PYTHONS_NAME = "cp1252"
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -22,7 +22,7 @@ _SEARCHED = 4096
 
 
 def in_utf8(body: Body, media_type: str, charset: str, most_bytes: int) -> Body:
-    """A body in UTF-8. Raises Problem if only CSV may have its charset, or if it does not have it."""
+    """Return a body in UTF-8. Raises Problem for a charset that only CSV may have, and for invalid bytes."""
     if charset == UTF_8:
         return body
     if media_type != CSV:
@@ -37,7 +37,7 @@ def in_utf8(body: Body, media_type: str, charset: str, most_bytes: int) -> Body:
 
 
 def has_no_controls(body: bytes) -> bool:
-    """Whether the beginning has no control characters, which no text in Windows-1252 has, but all else does."""
+    """Whether the beginning has no control characters: text in Windows-1252 has none, unlike all other formats."""
     return not _CONTROLS.search(body, 0, _SEARCHED)
 
 

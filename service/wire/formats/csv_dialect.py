@@ -12,14 +12,14 @@ from service.wire.formats.csv_records import record_number
 from service.wire.formats.table_columns import LONGEST_HEADER
 from service.wire.problems import Problem, invalid_value
 
-_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
-_DECIMALS = {"point": ".", "comma": ","}
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
+DECIMALS = {"point": ".", "comma": ","}
 _ESCAPES = {"quote": '"', "backslash": "\\"}
 _HEADERS = {"present": "present", "absent": "absent"}
 _ESCAPED_TAB = r"\t"
 WELL_QUOTED = {
     delimiter: re.compile(rb'(?:[^"]++|(?<![^%b\r\n])"(?:[^"]++|"")*+"(?![^%b\r\n]))*+' % (2 * (delimiter.encode(),)))
-    for delimiter in _DELIMITERS.values()
+    for delimiter in DELIMITERS.values()
 }
 _FIRST_LINE = re.compile(rb"[\r\n]*+[^\r\n]*+")
 _FOR_EXCEL = re.compile(rb'"?sep=([,;\t|])"?[,;\t|]*(?:\r\n?|\n|\Z)', re.IGNORECASE)
@@ -51,16 +51,16 @@ class Dialect:
     @property
     def delimiter(self) -> str:
         """The delimiter character."""
-        return _DELIMITERS[self.name]
+        return DELIMITERS[self.name]
 
     @classmethod
     def of(cls, parameters: Mapping[str, str]) -> Self:
         """Read the parameters of CSV, names or the characters themselves. Raises Problem."""
-        delimiter = _named(parameters, "delimiter", _DELIMITERS)
+        delimiter = _named(parameters, "delimiter", DELIMITERS)
         header = _named(parameters, "header", _HEADERS)
         return cls(
             delimiter or "comma",
-            _DECIMALS[_named(parameters, "decimal", _DECIMALS) or "point"],
+            DECIMALS[_named(parameters, "decimal", DECIMALS) or "point"],
             _named(parameters, "escape", _ESCAPES) or "quote",
             None if header is None else header == "present",
             delimiter is not None,
@@ -78,11 +78,11 @@ def _named(parameters: Mapping[str, str], key: str, known: Mapping[str, str]) ->
 
 
 def without_line_for_excel(body: bytes, dialect: Dialect) -> tuple[bytes, Dialect]:
-    """Take the delimiter from a first line such as `sep=;`, and leave that line out. Raises Problem for another one."""
+    """Take the delimiter from a first line such as `sep=;`, which is left out. Raises Problem if another was given."""
     line = _FOR_EXCEL.match(body)
     if line is None:
         return body, dialect
-    name = next(name for name, mark in _DELIMITERS.items() if mark.encode() == line[1])
+    name = next(name for name, mark in DELIMITERS.items() if mark.encode() == line[1])
     if dialect.is_given and dialect.name != name:
         message = f"The line 'sep={line[1].decode()}' says {name}: leave out the line or this option."
         raise invalid_value("/delimiter", "exclusive", message)
@@ -90,7 +90,7 @@ def without_line_for_excel(body: bytes, dialect: Dialect) -> tuple[bytes, Dialec
 
 
 def with_doubled_quotes(body: bytes) -> bytes:
-    """Write quotes and backslashes that a backslash escapes as RFC 4180 does; no UTF-8 has the byte that stands in."""
+    """Write escaped quotes and backslashes as RFC 4180 does; the byte that stands in between occurs in no UTF-8."""
     return body.replace(b"\\\\", b"\xff").replace(b'\\"', b'""').replace(b"\xff", b"\\")
 
 
@@ -130,7 +130,7 @@ def refuse_other_separators(body: bytes, dialect: Dialect) -> None:
     header = (line[0] if line else b"").strip(b"\r\n")
     if dialect.delimiter.encode() in header:
         return
-    for name, mark in _DELIMITERS.items():
+    for name, mark in DELIMITERS.items():
         if mark.encode() in header and (name != "space" or _is_split_at_spaces(body)):
             comma = ", and decimal=comma if its numbers have decimal commas" if name == "semicolon" else ""
             raise Problem(

@@ -10,6 +10,7 @@ import io
 import re
 from functools import reduce
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
@@ -48,7 +49,7 @@ _ROW_TEXT = rb'[\r\n]*+(?:[^"\r\n]++|"(?:[^"]++|"")*+")++'
 _LINE_END = re.compile(rb"[\r\n]")
 
 _BLANKS = " \u00a0"
-"""What is dropped around names: the second is a space at which no line breaks."""
+"""What is dropped around names: spaces, and no-break spaces."""
 
 _CHECKED_BYTES = 1 << 20
 """Bytes checked at a time."""
@@ -100,9 +101,8 @@ class CsvTable:
         """The number of a row of the columns within the body, from 0 below any header; lines without a value count."""
         numbers = self._numbers
         if numbers is None:
-            records = Records.of(self._body)
-            numbers = records.numbers(~records.is_blank)
-        return int(numbers[row + self.has_header]) - 1 - self.has_header
+            numbers = np.flatnonzero(~Records.of(self._body).is_blank)
+        return int(numbers[row + self.has_header]) - self.has_header
 
     def read(self, names: list[str]) -> dict[str, TextColumn]:
         """Read the named columns as text, without rows that have no value.
@@ -130,7 +130,7 @@ class CsvTable:
         records = Records.of(self._body, mark)
         kept = records.has_value
         kept[0] |= self.has_header
-        self._numbers = records.numbers(kept)
+        self._numbers = np.flatnonzero(kept)
         self._body = records.only(self._body, kept)
 
     def _parsed(self, positions: list[str]) -> pa.Table | None:

@@ -41,10 +41,6 @@ class Records:
             is_mark |= text == mark
         return cls(np.diff(starts, append=text.size), is_blank, ~np.logical_and.reduceat(is_mark, starts))
 
-    def numbers(self, kept: BoolArray) -> IntArray:
-        """The numbers of these records, from 1, as a spreadsheet numbers rows."""
-        return np.flatnonzero(kept) + 1
-
     def only(self, body: bytes, kept: BoolArray) -> bytes:
         """The body with these records alone."""
         return np.frombuffer(body, np.uint8)[np.repeat(kept, self.lengths)].tobytes()

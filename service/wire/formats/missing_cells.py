@@ -152,7 +152,7 @@ def _kept(places: list[_Place], decoded: Decoded, positive_label: object) -> tup
     parts = ", ".join(f"{name.removeprefix('/')} in {np.count_nonzero(found)}" for name, found in absent.items())
     if left == rows:
         raise no_rows(f"Every row has an empty cell in a column that is used: {parts}.")
-    detail = f"{left} of {counted_rows(rows)} {'is' if left == 1 else 'are'} left out: a cell is empty, {parts}."
+    detail = f"{left} of {counted_rows(rows)} {'is' if left == 1 else 'are'} left out because a cell is empty: {parts}."
     return np.flatnonzero(~any_absent), CurvesWarning("rows_left_out", detail)
 
 

@@ -46,6 +46,9 @@ CLOSED_ENDS = "closed"
 """Which ends of a group belong to it."""
 
 MEANING = ("positive_label", "lower_is_positive")
+HOW_TO_READ = (*CSV_PARAMETERS, MISSING)
+OF_ONE_EVALUATION = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ)
+"""The parameters that say how a table that is one evaluation is read."""
 
 PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark", "scale")
 """The query parameters that go with a picture, whatever the body is."""

@@ -22,12 +22,12 @@ from service.wire.formats.query_options import (
     BASELINE,
     CLOSED_ENDS,
     COUNTS_COLUMNS,
-    CSV_PARAMETERS,
     GROUP_ENDS,
     GROUP_MASSES,
     GROUPS_COLUMNS,
+    HOW_TO_READ,
     MEANING,
-    MISSING,
+    OF_ONE_EVALUATION,
     SAMPLE_COLUMNS,
     SLICES,
     SOFT_LABELS,
@@ -48,12 +48,8 @@ from service.wire.formats.table_columns import (
     no_evaluation,
     refuse_incomplete_counts,
 )
-from service.wire.problems import invalid_value, meant, pointer_token
-from service.wire.usual_names import likely
-
-_HOW_TO_READ = (*CSV_PARAMETERS, MISSING)
-_OF_ONE_EVALUATION = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *_HOW_TO_READ)
-"""The parameters that go with a table that is one evaluation."""
+from service.wire.problems import invalid_value, pointer_token
+from service.wire.usual_names import likely, meant
 
 
 def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
@@ -111,33 +107,33 @@ class TableForm:
 
 def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, with these options as query parameters."""
-    return TableForm((*_OF_ONE_EVALUATION, *options), _read_one, drawn)
+    return TableForm((*OF_ONE_EVALUATION, *options), _read_one, drawn)
 
 
 def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation; a sample may have a column of soft labels instead of labels."""
-    return TableForm((*_OF_ONE_EVALUATION, SOFT_LABELS, *options), _read_hard_or_soft, drawn)
+    return TableForm((*OF_ONE_EVALUATION, SOFT_LABELS, *options), _read_hard_or_soft, drawn)
 
 
 def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one evaluation, and a baseline of the same rows if `baseline_scores` is given."""
-    return TableForm((*_OF_ONE_EVALUATION, BASELINE, *options), _read_with_baseline, drawn, answers_tables=False)
+    return TableForm((*OF_ONE_EVALUATION, BASELINE, *options), _read_with_baseline, drawn, answers_tables=False)
 
 
 def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table of several samples: `scores` names their columns, labels and weights are shared."""
-    return TableForm((*SAMPLE_COLUMNS, *MEANING, *_HOW_TO_READ, *options), _read_several, drawn)
+    return TableForm((*SAMPLE_COLUMNS, *MEANING, *HOW_TO_READ, *options), _read_several, drawn)
 
 
 def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table that is one sample or groups; `slices` names the columns that define its slices."""
-    parameters = (*SAMPLE_COLUMNS, SLICES, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *_HOW_TO_READ, *options)
+    parameters = (*SAMPLE_COLUMNS, SLICES, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ, *options)
     return TableForm(parameters, _read_slices, drawn)
 
 
 def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
     """The form of a table of classes: `scores` names a column for each class, `labels` the column of classes."""
-    return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *_HOW_TO_READ, *options), _read_classes, drawn)
+    return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *HOW_TO_READ, *options), _read_classes, drawn)
 
 
 def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:

@@ -82,7 +82,7 @@ def _(column: TextColumn, *, nullable: bool) -> FloatArray:
 
 
 def _refuse_overflow(cells: pa.ChunkedArray, rows: IntArray) -> None:
-    """Refuse a number whose double is infinite, among rows that are; a word such as inf is none."""
+    """Refuse a number whose double is infinite, among rows that are; words such as inf are meant."""
     there = cells.take(pa.array(rows))
     first = pc.index(pc.match_substring_regex(there, r"\d"), True).as_py()
     if first >= 0:
@@ -186,8 +186,8 @@ def refuse_spellings(
         if as_text(cell) != label and is_spelling(cell, positive_label, decimal):
             other = shown(next(each for each in distinct if is_word(each, decimal)))
             detail = (
-                f"{shown(cell)} and {shown(label)} mean the same, but {other} has this column compared as text: write "
-                f"them alike, or leave out the rows with {other}."
+                f"{shown(cell)} and {shown(label)} mean the same, but with {other} this column is compared as text: "
+                f"write them alike, or leave out the rows with {other}."
             )
             raise ColumnError("not_a_label", detail, first_row(place))
 

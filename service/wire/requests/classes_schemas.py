@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
-from service.curves.errors import counted_rows
+from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
@@ -23,9 +23,6 @@ from service.wire.requests.work import classes_work
 
 _CLASS_NAME = Text(minimum=1, maximum=100)
 """The names that a class may have."""
-
-_SHOWN_NAMES = 5
-"""The most names of classes that a problem lists."""
 
 
 class _ByClass(fields.Field[dict[str, Any]]):
@@ -180,7 +177,8 @@ def _unknown_class(labels: columns.Categories, places: list[int | None], names: 
     fault = Fault("not_a_label", "This has no value; it must name a class.", row)
     if value is not None:
         detail = (
-            f"There are no scores for the class {columns.shown(value)}; there are for {_listed(names)}. "
+            f"There are no scores for the class {columns.shown(value)}; there are for "
+            f"{enumerated([*map(columns.shown, names)])}. "
             "Name each column of scores after its class; for a table, scores=cat=p1,dog=p2 says which is which."
         )
         fault = Fault("unknown_class", detail, row)
@@ -191,14 +189,9 @@ def _of_columns(labels: dict[str, columns.Labels], names: list[str]) -> dict[str
     """Match columns of labels with classes by name."""
     for name in labels:
         if name not in names:
-            detail = f"There are no scores for this class; there are for {_listed(names)}."
+            detail = f"There are no scores for this class; there are for {enumerated([*map(columns.shown, names)])}."
             raise ValidationError({"labels": {name: [Fault("unknown_class", detail)]}})
     for name in names:
         if name not in labels:
             raise ValidationError({"labels": [Fault("missing", f"There are no labels for {columns.shown(name)}.")]})
     return {name: np.asarray(each.positive) for name, each in labels.items()}
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _SHOWN_NAMES
-    return ", ".join(map(columns.shown, names[:_SHOWN_NAMES])) + (f" and {more} more" if more > 0 else "")

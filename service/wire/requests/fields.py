@@ -22,18 +22,8 @@ _NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
 _NULL = "This is null; it must be a {}."
 _OF_ROWS = frozenset(
     (
-        "scores",
-        "weights",
-        "soft_labels",
-        "tp",
-        "fp",
-        "fn",
-        "tn",
-        "score",
-        "score_from",
-        "score_to",
-        "positives",
-        "negatives",
+        *("scores", "weights", "soft_labels", "tp", "fp", "fn", "tn"),
+        *("score", "score_from", "score_to", "positives", "negatives"),
     )
 )
 """Lists of numbers with an item for each row, which may be left out if it is null."""

@@ -26,13 +26,13 @@ from service.inference.rules import (
     Metric,
     Rule,
 )
-from service.wire.problems import nearest
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid, missing_field
 from service.wire.requests.gates_work import gates_work
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.usual_names import nearest
 
 MOST_RULES = 100
 """The most rules in a gate."""

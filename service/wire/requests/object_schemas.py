@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, pre_load
 
-from service.wire.problems import MAX_ERRORS, nearest
+from service.wire.problems import MAX_ERRORS
 from service.wire.requests.fields import Fault, such_as
-from service.wire.usual_names import likely
+from service.wire.usual_names import likely, nearest
 
 _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 

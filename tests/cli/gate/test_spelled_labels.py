@@ -174,7 +174,7 @@ def test_one_other_cell_makes_no_positive_negative(form: str, cells: list[Any], 
     answer = ask("gates", body(cells), media_type, rules=json.dumps([RULE]), positive_label=name)
     assert answer.status == 422
     assert (
-        f"has this column compared as text: write them alike, or leave out the rows with {cells[1]!r}."
+        f"this column is compared as text: write them alike, or leave out the rows with {cells[1]!r}."
         in (json.loads(answer.body)["detail"])
     )
     document = {"scores": SCORES, "labels": cells, "rules": [RULE], "positive_label": name}
