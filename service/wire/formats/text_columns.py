@@ -176,7 +176,7 @@ def _equal_texts(codes: IntArray, texts: pa.Array, positive_label: object) -> La
 def refuse_spellings(
     distinct: list[Any], positive_label: object, first_row: Callable[[int], int], decimal: str = "."
 ) -> None:
-    """Refuse cells that mean the positive label where one that is no truth and no number has all compared as text.
+    """Refuse cells that mean the positive label where another, such as a word or a 2 beside True, makes all text.
 
     Otherwise they would be negative, and a gate could pass because of one cell. `first_row` is the first row of a
     distinct cell, by its place. Raises ColumnError.
@@ -184,7 +184,8 @@ def refuse_spellings(
     label = as_text(positive_label)
     for place, cell in enumerate(distinct):
         if as_text(cell) != label and is_spelling(cell, positive_label, decimal):
-            other = shown(next(each for each in distinct if is_word(each, decimal)))
+            no_truths = [each for each in distinct if as_truth(each, decimal) is None]
+            other = shown(next((each for each in no_truths if as_number(each, decimal) is None), no_truths[0]))
             detail = (
                 f"{shown(cell)} and {shown(label)} mean the same, but with {other} this column is compared as text: "
                 f"write them alike, or leave out the rows with {other}."
