@@ -5,6 +5,7 @@ Knows files; nothing of what is in them.
 
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,10 +13,21 @@ import click
 
 
 def in_a_directory(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a file in a missing directory before anything is evaluated; the file itself is not touched."""
+    """Refuse what cannot become a file before anything is evaluated; a file is not touched."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"{path.parent} is not a directory.")
+    if path is not None and not path.name:
+        raise click.BadParameter("Give the name of a file.")
+    if path is not None and str(path) == "-":
+        raise click.BadParameter("For standard output, give /dev/stdout.")
     return path
+
+
+def refuse_one_file_twice(options: str, paths: Iterable[Path | None]) -> None:
+    """Refuse options that would write over each other's file. Raises UsageError."""
+    places = [path.parent.resolve() / path.name for path in paths if path is not None]
+    if any(places.count(place) > 1 for place in places if place.is_file() or not place.exists()):
+        raise click.UsageError(f"{options} need a file each: one would replace the other.")
 
 
 WRITTEN_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)

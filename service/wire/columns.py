@@ -256,6 +256,8 @@ def chosen_labels(
         left = counted.rows - rows - sum(count for _, count in others)
         parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
     rest = f"{name}, in {counted_rows(rows)}, is positive; all other labels are negative: {joined(parts)}."
+    if alike := [other for other, _ in others if other.casefold() == name.casefold()]:
+        rest += f" {joined([*alike, name])} differ only in case: if they mean the same, write them alike."
     if doubts:
         doubted = counted_rows(sum(count for _, count in doubts))
         names = joined([label for label, _ in doubts])

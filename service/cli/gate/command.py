@@ -29,7 +29,7 @@ from service.cli.options import evaluation_options, given_texts
 from service.cli.own_options import baseline_options, texts_of_baseline
 from service.cli.plots import plot_option
 from service.cli.sources import Source, refuse_without_table, source_of
-from service.cli.written_files import WRITTEN_FILE, in_a_directory
+from service.cli.written_files import WRITTEN_FILE, in_a_directory, refuse_one_file_twice
 from service.wire.formats.query_options import TOTALS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
@@ -121,6 +121,7 @@ def gate(
         raise click.UsageError("Options of the baseline need --baseline OLD.")
     if init and (junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
+    refuse_one_file_twice("--junit, --markdown and --plot", (junit, markdown, plot))
     if server is not None and engine is not None:
         raise click.UsageError("--engine cannot be combined with --server.")
     if server is None and api_key_env is not None:

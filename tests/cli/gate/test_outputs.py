@@ -102,6 +102,27 @@ def test_a_gate_that_ends_with_an_error_replaces_an_old_report(tmp_path: Path) -
     assert "of another run" not in report.read_text()
 
 
+@pytest.mark.parametrize("second", ["report.x", "./report.x", "folder/../report.x"])
+@pytest.mark.parametrize("exists", [True, False])
+def test_two_reports_need_two_files(tmp_path: Path, second: str, *, exists: bool) -> None:
+    (tmp_path / "folder").mkdir()
+    report = tmp_path / "report.x"
+    if exists:
+        report.write_text("of another run")
+    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", report, "--markdown", tmp_path / second)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "need a file each" in run.stderr
+    assert report.exists() is exists
+    assert rocpr(written(tmp_path, PASSING), ALL, "--junit", "/dev/null", "--markdown", "/dev/null").exit_code == 0
+
+
+@pytest.mark.parametrize(("name", "told"), [("", "Give the name of a file."), ("-", "/dev/stdout")])
+def test_what_names_no_file_is_refused_at_once(tmp_path: Path, name: str, told: str) -> None:
+    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", name)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert told in run.stderr
+
+
 # On a terminal.
 
 

@@ -186,6 +186,18 @@ def test_one_other_cell_makes_no_positive_negative(form: str, cells: list[Any], 
     )
 
 
+@pytest.mark.parametrize("form", BODIES)
+@pytest.mark.parametrize("other", ["Yes", "YES"])
+def test_words_that_differ_in_case_are_pointed_out(form: str, other: str) -> None:
+    media_type, body = BODIES[form]
+    cells = ["yes", "no", "yes", other]
+    answer = ask("gates", body(cells), media_type, rules=json.dumps([RULE]), positive_label="yes")
+    document = {"scores": SCORES, "labels": cells, "rules": [RULE], "positive_label": "yes"}
+    for each in (answer, ask("gates", document)):
+        (warning,) = [told for told in json.loads(each.body)["warnings"] if told["code"] == "one_vs_rest"]
+        assert f"{other!r} and 'yes' differ only in case: if they mean the same, write them alike." in warning["detail"]
+
+
 def test_words_are_compared_exactly() -> None:
     answer = ask(
         "gates", csv_text(["yes", "NA", "yes", "Yes"]), "text/csv", rules=json.dumps([RULE]), positive_label="yes"
