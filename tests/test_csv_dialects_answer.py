@@ -45,6 +45,11 @@ def test_is_read(body: str, options: dict[str, str]) -> None:
     assert (found["positives"], found["negatives"], found["auc"]["roc"], found["warnings"]) == (1, 1, 1.0, [])
 
 
+def test_two_columns_without_names_are_listed() -> None:
+    listed = answered("columns", "0.9,1\n0.2,0\n", content_type="text/csv", header="absent")
+    assert (listed["rows"], listed["columns"]["name"]) == (2, ["1", "2"])
+
+
 @pytest.mark.parametrize("body", ["0.9,1\n0.8,0\n0.7,1\n", "0.9,yes\n0.8,no\n", "a,0.9,1\nb,0.8,0\n", "1,0\n2,1\n"])
 def test_numbers_are_no_names(body: str) -> None:
     first = body.split("\n", maxsplit=1)[0].split(",")

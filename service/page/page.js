@@ -33,12 +33,17 @@ const line = (head, ...texts) => make("tr", {}, say("th", head, {scope: "row"}),
 const digits = value => value?.toPrecision(4) ?? "none";
 const ends = interval => interval ? `${digits(interval.lower)} to ${digits(interval.upper)}` : "";
 const many = count => (+count).toLocaleString("en");
+const asInfinite = text => `${text}`.replace(/1\.7976931348623157e\+?308/g, "inf"); // JSON has no infinite number
 const size = bytes => bytes < 1e5 ? `${many(bytes)} bytes` : `${many(bytes / 2**20)} MiB`;
 
 function pictures(prefix, {charts}) {
 	for (const name in charts) {
-		const text = policy?.createHTML(charts[name]) ?? charts[name];
-		fill(prefix + name, new DOMParser().parseFromString(text, "image/svg+xml").documentElement);
+		const svg = asInfinite(charts[name]), text = policy?.createHTML(svg) ?? svg;
+		const drawn = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+		for (const each of drawn.querySelectorAll("text")) {
+			each.textContent = each.textContent.replace(/^(\d+)\xa0\xa0.*…/, (_, at) => `${at}\xa0\xa0${brief(models()[at - 1])}`); // a cut name
+		}
+		fill(prefix + name, drawn);
 	}
 }
 
@@ -85,12 +90,16 @@ function columns() {
 
 /** What may follow a refusal, as buttons: to read the first row as data, or to leave out rows. */
 function offers(text) {
-	const again = (label, work) => Object.assign(say("button", label), {onclick: work});
+	const again = (label, work) => Object.assign(say("button", label), {onclick: () => {$("file").focus({preventScroll: true}); work();}});
 	if (text.includes("header=absent")) return [again("The first row is data", () => take(data.body, data.name, {header: "absent"}))];
 	if (!text.includes("missing=drop") || !found) return [];
 	const used = [...models(), $("labels").value, $("weights").value].map(name => found.missing[found.name.indexOf(name)] ?? 0);
 	const [count, more] = used.filter(Boolean), rows = !count || more ? "rows" : `${many(count)} of ${many(data.rows)} rows`;
-	return [again(`Leave out ${rows} without a value`, () => {data.format.missing = "drop"; busy(evaluate);})];
+	return [again(`Leave out ${rows} without a value`, () => {
+		data.format.missing = "drop";
+		$("source").append("; those without a value are left out");
+		busy(evaluate);
+	})];
 }
 
 /** A detail of a refusal in the page's words. */
@@ -101,14 +110,17 @@ function tell(error) {
 	for (const name of FIELDS) write(`${name}-problem`, "");
 	const rest = error && !error.errors.length ? [error.message] : [];
 	const details = [error?.message, ...(error?.errors ?? []).map(({detail}) => detail)].join(" ");
-	fill("offers", ...offers(details));
+	let last = "problem";
 	for (const {pointer, detail} of error?.errors || []) {
 		const [, place = "", at] = pointer.split("/"), column = place.replaceAll("~1", "/").replaceAll("~0", "~");
 		const field = models().includes(column) ? "scores" : column && FIELDS.find(name => name === column || $(name).value === column);
 		const text = `${field === "scores" && models().length > 1 ? `${column}: ` : ""}${at ? `Row ${+at + data.firstRow}: ` : ""}${asSaid(detail)}`;
-		field && !$("columns").hidden ? write(`${field}-problem`, text) : rest.push(text);
+		if (field && !$("columns").hidden) write(last = `${field}-problem`, text);
+		else rest.push(text);
 	}
 	write("problem", asSaid(rest.join(" ")));
+	fill("offers", ...offers(details));
+	$(last).after($("offers"));
 	if (error?.status === 401) $("locked").hidden = false;
 }
 
@@ -185,9 +197,9 @@ async function take(body, name, reading = {}) {
 	if (body.size > page.limit) return tell(new Refused(`${name} is ${size(body.size)}; this server takes up to ${size(page.limit)}.`));
 	if (!body.size) return tell(new Refused(`${name} is empty.`));
 	const kind = TYPES[name.split(".").pop().toLowerCase()], text = kind ? "" : await body.slice(0, 65536).text();
-	const western = !kind && !await isUtf8(body); // as German and French editions of Excel write
+	const western = !kind && !text.includes("\0") && !await isUtf8(body); // as German and French editions of Excel write
 	const type = kind ? `application/vnd.apache.${kind}` : `text/csv${western ? "; charset=windows-1252" : ""}`;
-	const firstRow = kind ? 1 : (reading.header === "absent" ? 1 : 2) + FOR_EXCEL.test(text); // as a spreadsheet numbers it
+	const firstRow = kind ? 1 : reading.header === "absent" ? 1 : 2; // as a spreadsheet numbers it, which hides a line such as sep=;
 	if (data.body !== body) fill("rules"); // the bounds were for other data
 	data = {...(data.body === body && data), body, name, type, firstRow, format: kind ? {} : {...formatOf(text), ...reading}};
 	write("source", `${name}, ${size(body.size)}${western ? ", read as Windows-1252" : ""}`);
@@ -224,7 +236,7 @@ function choose({name, type, values, more}, given) {
 	offer();
 }
 
-const tick = (type, value, checked) => make("label", {}, make("input", {type, name: type, value, checked}), ` ${value}`);
+const tick = (type, value, checked) => make("label", {}, make("input", {type, name: type, value, checked}), value);
 
 function offer() {
 	const texts = found.values[$("labels").selectedIndex].map(String);
@@ -256,7 +268,7 @@ async function show() {
 	$("results").hidden = false;
 	write("totals", `${name}: ${many(positives)} positives, ${many(negatives)} negatives`);
 	pictures("", answer);
-	fill("warnings", ...cells("li", answer.warnings.map(each => each.detail)));
+	fill("warnings", ...cells("li", answer.warnings.filter(({code}) => code !== "infinite_scores").map(({detail}) => detail)));
 	$("tradeoffs").open = false;
 	answer.rows = [...points.threshold.keys()].filter(at => points.threshold[at] != null);
 	$("slider").max = answer.rows.length - 1;
@@ -272,17 +284,24 @@ function move(place, exact) {
 	const {points, rows, positives, negatives} = shown(), at = rows[place];
 	const {threshold, tp, fp} = (row = exact ?? {threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at]});
 	$("slider").value = place;
-	$("slider").ariaValueText = threshold;
-	$("threshold").value = threshold;
+	$("slider").ariaValueText = asInfinite(threshold);
+	writeThreshold();
 	write("jump-problem", "");
 	write("jump-note", "");
 	if (!exact) $("jump").value = "";
 	for (const [name, count] of Object.entries({tp, fn: positives - tp, fp, tn: negatives - fp})) write(name, many(count));
-	const values = {recall: tp / positives, precision: tp / (tp + fp), fpr: fp / negatives, f_measure: 2 * tp / (positives + tp + fp), called: (tp + fp) / (positives + negatives)};
+	const values = {recall: tp / positives, precision: tp + fp ? tp / (tp + fp) : null, fpr: fp / negatives, f_measure: 2 * tp / (positives + tp + fp), called: (tp + fp) / (positives + negatives)};
 	mark("roc", values.fpr, values.recall);
-	mark("pr", values.recall, values.precision);
+	mark("pr", values.recall, values.precision ?? 1);
 	rates(values, {});
 	intervals(values);
+}
+
+/** A field for numbers cannot hold an infinite one, but its placeholder can. */
+function writeThreshold() {
+	const text = asInfinite(row.threshold);
+	$("threshold").placeholder = text;
+	$("threshold").value = text.endsWith("inf") ? "" : text;
 }
 
 function mark(plane, x, y) {
@@ -317,7 +336,7 @@ function intervals(values) {
 /** Move to a threshold that was typed: its counts are asked for, since not every row is drawn. */
 async function type() {
 	const typed = $("threshold").value, answer = shown();
-	if (typed === "") return move($("slider").value);
+	if (typed === "") return writeThreshold();
 	const {points} = await table("/v1/curves", {scores: model, include: "points", thresholds: typed});
 	if (answer !== shown() || typed !== $("threshold").value) return;
 	const at = points.threshold.findIndex(each => each != null && +each === +typed);
@@ -325,11 +344,11 @@ async function type() {
 	rejudge();
 }
 
-/** Move by a row of the slider, which is sorted from the threshold that calls fewest rows positive. */
+/** Move to the next threshold of the slider, also from a typed one between two of them. */
 function step(by) {
-	const higher = $("lower_is_positive").checked ? -by : by, place = +$("slider").value - higher;
-	if (place < 0 || place >= shown().rows.length) return;
-	move(place);
+	const {points, rows} = shown(), places = [...rows.keys()].filter(place => (points.threshold[rows[place]] - row.threshold) * by > 0);
+	if (!places.length) return;
+	move(places.at($("lower_is_positive").checked === by > 0 ? 0 : -1));
 	rejudge();
 }
 
@@ -377,7 +396,8 @@ function brief(name) {
 	let start = 0, end = 0;
 	while (start < shortest - 1 && same(start)) start++;
 	while (end < shortest - 1 - start && same(-1 - end)) end++;
-	return `${start ? "…" : ""}${mine.slice(start, mine.length - end).join("")}${end ? "…" : ""}`;
+	const differs = mine.slice(start, mine.length - end).join("");
+	return `${start ? "…\u2060" : ""}${end ? `${differs.replace(/[_\W]$/, "")}…` : differs}`; // no line break after the first
 }
 
 function sentence(other, baseline, checks) {
@@ -424,7 +444,7 @@ async function judge() {
 	if (mine !== judging) return;
 	$("verdict").className = answer.status ?? "";
 	write("verdict", verdict);
-	fill("reasons", ...cells("li", answer.checks.map(check => check.reason).filter(Boolean)));
+	fill("reasons", ...cells("li", answer.checks.map(check => check.reason).filter(Boolean).map(asInfinite)));
 	fill("drawn-gate");
 	pictures("drawn-", answer);
 }
@@ -439,7 +459,7 @@ function copies() {
 	const key = $("key").value && ' -H "Authorization: Bearer $KEY"';
 	const flags = values => Object.entries(values).map(([name, value]) => ` --${name.replaceAll("_", "-")}${name === "lower_is_positive" ? "" : ` ${quoted(value)}`}`).join("");
 	const typed = found.values[$("labels").selectedIndex].find(value => String(value) === chosen.positive_label);
-	const text = (name, value) => value === "true" ? value : JSON.stringify(name === "positive_label" ? typed : value);
+	const text = (name, value) => value === "true" ? value : asInfinite(JSON.stringify(name === "positive_label" ? typed : value));
 	const toml = values => Object.entries(values).map(([name, value]) => `${name} = ${text(name, value)}`).join("\n");
 	const texts = {
 		curl: `curl -H 'Content-Type: ${data.type}'${key} --data-binary @${file} '${location.origin}/v1/curves?${new URLSearchParams({...chosen, ...data.format, intervals: "{}"})}'`,
@@ -500,6 +520,12 @@ $("slider").onchange = rejudge;
 $("threshold").onchange = () => shown() && aside(type);
 $("lower").onclick = () => shown() && step(-1);
 $("higher").onclick = () => shown() && step(1);
+$("threshold").onkeydown = event => {
+	const by = {ArrowUp: 1, ArrowDown: -1}[event.key];
+	if (!by || !shown()) return;
+	event.preventDefault();
+	step(by);
+};
 $("jump").onchange = () => shown() && aside(jump);
 $("rules").onchange = rejudge;
 $("add").onclick = () => {addRule("precision", 0.5); $("rules").lastElementChild.firstElementChild.focus(); rejudge();};

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 from playwright.sync_api import Page
@@ -26,6 +31,32 @@ def loaded(page: Page, name: str, content: bytes) -> Page:
     page.set_input_files("#file", {"name": name, "mimeType": "", "buffer": content})
     until(lambda: name in text_of(page, "#source"), "the file")
     return ready(page)
+
+
+def bounded(page: Page, metric: str, bound: float) -> Page:
+    """Add a bound, and wait for the verdict."""
+    page.locator("#add").click()
+    rule = page.locator(".rule").last
+    rule.locator("select").first.select_option(label=metric)
+    rule.locator("[type=number]").fill(str(bound))
+    rule.locator("[type=number]").press("Tab")
+    until(lambda: page.locator("#verdict").get_attribute("class"), "the verdict")
+    return page
+
+
+def copies(page: Page) -> list[str]:
+    """What "do the same elsewhere" shows: curl, commands, rules."""
+    return [each.text_content() or "" for each in page.locator("#copies pre").all()]
+
+
+def run(command: str, folder: Path, root: Path) -> str:
+    """Run a copied command in a folder, and return what it prints."""
+    name, *words = shlex.split(command)
+    ours = f"import sys; sys.path.insert(0, {str(root)!r}); from service.cli.main import main; main()"
+    before = [sys.executable, "-c", ours] if name == "rocpr" else [name]
+    done = subprocess.run([*before, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode in {0, 1}, done.stderr
+    return done.stdout
 
 
 def axis_of(page: Page, plane: str) -> tuple[float, float, float]:

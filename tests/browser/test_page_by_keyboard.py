@@ -139,6 +139,16 @@ def move_threshold(page: Page, keyboard: Keyboard) -> None:
     keyboard.press(*["ArrowRight"] * 9)
     assert int(text_of(page, "#tp")) > found
     keyboard.stays_at("#slider")
+    keyboard.go("#lower")
+    found = int(text_of(page, "#tp")) + int(text_of(page, "#fp"))
+    keyboard.press("Space")
+    assert int(text_of(page, "#tp")) + int(text_of(page, "#fp")) > found
+    keyboard.go("#threshold")
+    keyboard.press("ArrowUp")
+    assert int(text_of(page, "#tp")) + int(text_of(page, "#fp")) == found
+    keyboard.press("Control+a", *"-99", "Enter")
+    until(lambda: (text_of(page, "#tp"), text_of(page, "#fp")) == ("100", "200"), "that all are called positive")
+    keyboard.stays_at("#threshold")
     keyboard.go("#jump")
     keyboard.press("ArrowDown", "ArrowDown")
     until(lambda: int(text_of(page, "#tp")) >= 80, "a recall of 0.8")
@@ -157,8 +167,12 @@ def compare(page: Page, keyboard: Keyboard) -> None:
 
 
 def set_bounds(page: Page, keyboard: Keyboard) -> None:
+    keyboard.go("#add")
+    keyboard.press("Enter")
+    keyboard.stays_at(".rule:first-child select")
+    keyboard.press("Home")  # the ROC area
     keyboard.go(".rule:first-child [type=number]")
-    keyboard.press("Control+a", *"0.99", "Tab")
+    keyboard.press(*"0.99", "Tab")
     until(lambda: text_of(page, "#verdict") == "✗ score_b fails.", "the verdict")
     keyboard.stays_at(".rule:first-child [type=checkbox]")
     keyboard.go(".rule:first-child button")
@@ -168,7 +182,7 @@ def set_bounds(page: Page, keyboard: Keyboard) -> None:
     keyboard.stays_at(".rule:last-child select")
     keyboard.press("Home")  # the ROC area
     keyboard.go(".rule:last-child [type=number]")
-    keyboard.press("Control+a", *"0.7")
+    keyboard.press(*"0.7")
     keyboard.go(".rule:last-child [type=checkbox]")
     keyboard.press("Space")
     keyboard.go('[aria-label="Copy: curl"]')

@@ -40,14 +40,14 @@ def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     form.check(parameters)
     table = CsvTable(bytes(body), limits, Dialect.of(parameters))
-    decoded = form.decode(table, parameters if table.has_header else _with_columns(table, parameters))
+    decoded = form.decode(table, parameters if table.has_header else _with_columns(table, form, parameters))
     return replace(decoded, row_of=dict.fromkeys(column_pointers(decoded.document), table.number_of))
 
 
-def _with_columns(table: CsvTable, parameters: Mapping[str, str]) -> Mapping[str, str]:
+def _with_columns(table: CsvTable, form: TableForm, parameters: Mapping[str, str]) -> Mapping[str, str]:
     """Of exactly two columns without names, the first are scores and the second labels, unless the query says more."""
     free = [name for name in table.header if name not in parameters.values()]
-    wanted = [key for key in ("scores", "labels") if key not in parameters]
+    wanted = [key for key in ("scores", "labels") if key in form.parameters and key not in parameters]
     if len(table.header) != 2:  # noqa: PLR2004  # scores and labels
         return parameters
     return {**parameters, **dict(zip(wanted, free, strict=False))}
