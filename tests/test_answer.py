@@ -228,6 +228,11 @@ def test_a_table_that_begins_as_another_format_does_is_not_refused_for_its_lengt
         ("slices", SAMPLE | {"lower_is_positive": True, "slices": {"a": [1, 1, 2, 2]}}, ""),
         ("gates", SAMPLE | {"lower_is_positive": True, "rules": [{"metric": "roc", "min": 0.1}]}, ""),
         (
+            "gates",
+            SAMPLE | {"baseline": SAMPLE | {"lower_is_positive": True}, "rules": [{"metric": "roc", "max_drop": 0.1}]},
+            " of the baseline",
+        ),
+        (
             "comparisons",
             {"evaluations": [SAMPLE | {"name": "a"}, SAMPLE | {"name": "b", "lower_is_positive": True}]},
             " of b",

@@ -87,6 +87,13 @@ def test_whole_numbers_define_slices_whatever_their_type(media_type: str, kind: 
     assert "is not an integer" in error["detail"]
 
 
+@pytest.mark.parametrize("media_type", WRITERS)
+def test_infinity_is_no_whole_number(media_type: str) -> None:
+    infinite = table(pa.array([1.0, float("inf")]), "x")
+    (error,) = errors("slices", WRITERS[media_type](infinite), content_type=media_type, slices="x")
+    assert (error["pointer"], error["code"]) == ("/x/1", "not_a_slice")
+
+
 def test_nan_is_a_missing_value_of_a_slice() -> None:
     rows = table(pa.array([1.0, float("nan")] * 2), "x")
     assert slices_of(arrow_body(rows), "application/vnd.apache.arrow.stream") == [1, None]

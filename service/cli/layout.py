@@ -153,8 +153,10 @@ def total_lines(document: dict[str, Any]) -> Iterable[str]:
 
 def direction_lines(document: dict[str, Any]) -> Iterable[str]:
     """Suggest a reason, below the areas, if a warning says that one is less than that of useless scores."""
-    if any(warning["code"] == "below_chance" for warning in document["warnings"]):
-        yield f"  roc is below {CHANCE}: do the scores run the other way? See --lower-is-positive."
+    for warning in document["warnings"]:
+        if warning["code"] == "below_chance":
+            whose = " of the baseline" if " of the baseline " in warning["detail"] else ""
+            yield f"  roc{whose} is below {CHANCE}: do the scores run the other way? See --lower-is-positive."
 
 
 def p_value_lines(checks: Iterable[dict[str, Any]]) -> Iterable[str]:

@@ -119,8 +119,12 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         checks = tuple(agreed(one, two) for one, two in ends)
         warnings = tuple(dict.fromkeys((BOUNDED, *warnings, *other.warnings)))
     warnings = one_vs_rest(evaluation, baseline) + warnings
-    rocs = [check.value for check in checks if check.rule.metric == "roc"]
-    warnings += () if isinstance(evaluation, Counts) else below_chance(rocs[:1])
+    of_roc = [check for check in checks if check.rule.metric == "roc"]
+    if not isinstance(evaluation, Counts):
+        warnings += below_chance([check.value for check in of_roc[:1]])
+    if not isinstance(baseline, Counts):  # only rules of drops have its value
+        old = [check.baseline for check in of_roc if check.baseline is not None]
+        warnings += below_chance(old[:1], ["the baseline"])
     warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
     if pair is not None and pair.have_same_scores:
         warnings += (SAME_SCORES,)

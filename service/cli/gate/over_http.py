@@ -173,18 +173,37 @@ def _reply(server: ServerAddress, response: requests.Response, content: bytes) -
         document = orjson.loads(content) if media_type in {JSON, PROBLEM_JSON} else None
     except orjson.JSONDecodeError:
         document = None
-    expected = {PROBLEM_JSON: {"title", "detail"}, JSON: {"status", "paired", "checks", "warnings"}}
-    if (
-        not isinstance(document, dict)
-        or not expected[media_type] <= document.keys()
-        or (media_type == JSON and document["status"] not in tuple(STATUSES))
-    ):
+    is_problem = media_type == PROBLEM_JSON
+    if not isinstance(document, dict) or not (_is_problem if is_problem else _is_verdict)(document):
         where = f" to {response.headers['Location'][:200]!r}" if response.is_redirect else ""
         kind = f" as {media_type[:60]!r}" if media_type else ""
         answered = f"{response.status_code}{where}{kind}"
         fail([f"Error: {server.url} does not answer as rocpr does: {answered}.", f"  {_ADDRESS}."])
-    is_problem = media_type == PROBLEM_JSON
     return GateReply(content, printable(document) if is_problem else document, is_problem=is_problem)
+
+
+def _is_problem(document: dict[str, Any]) -> bool:
+    """Whether a problem has the texts that are shown."""
+    errors = _objects(document.get("errors", []))
+    texts = [document.get("title"), document.get("detail")]
+    texts += [error.get(key) for error in errors for key in ("pointer", "code", "detail")]
+    return all(isinstance(text, str) for text in texts)
+
+
+def _is_verdict(document: dict[str, Any]) -> bool:
+    """Whether a verdict has checks, and is the worst of theirs: the status must not be better than what is shown."""
+    if not {"status", "paired", "checks", "warnings"} <= document.keys():
+        return False
+    found = [check.get("status") for check in _objects(document["checks"])]
+    worst = next((status for status in ("failed", "undecided", "passed") if status in found), None)
+    return worst is not None and worst == document["status"] and all(status in tuple(STATUSES) for status in found)
+
+
+def _objects(values: object) -> list[dict[str, Any]]:
+    """The objects of a list; one without keys stands for anything else."""
+    if not isinstance(values, list):
+        return [{}]
+    return [value if isinstance(value, dict) else {} for value in values]
 
 
 def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:

@@ -107,7 +107,7 @@ def _of_integers(column: list[int | None]) -> Categories:
 def _of_doubles(values: np.ndarray) -> Categories:
     """Whole numbers; NaN is a missing value, as pandas has it in a column of integers after a join."""
     missing = np.isnan(values)
-    whole = np.floor(values) == values
+    whole = np.isfinite(values) & (np.floor(values) == values)
     if not (whole | missing).all():
         message = "A slice is text, an integer or a boolean; this number is not an integer."
         raise _misfit(message, int((whole | missing).argmin()))

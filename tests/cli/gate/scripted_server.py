@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-VERDICT = b'{"passed":true,"status":"passed","paired":false,"checks":[],"warnings":[]}\n'
+VERDICT = (
+    b'{"passed":true,"status":"passed","paired":false,"checks":[{"rule":{"metric":"roc","min":0.5},"status":"passed",'
+    b'"value":1.0,"interval":null,"baseline":null,"difference":null,"p_value":null,"reason":""}],"warnings":[]}\n'
+)
 PROBLEM = b'{"type":"/problems/x","title":"No","status":%d,"detail":"Not so.","instance":"/v1/gates"}'
 
 
