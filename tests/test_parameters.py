@@ -46,3 +46,10 @@ def test_the_example_of_a_parameter_is_right(operation, parameter):
     (example,) = re.findall(r"such as (.+?)\.(?: At character|$)", error["detail"])
     result = ask(operation, body, content_type="text/csv", **query | {parameter: example})
     assert result.problem is None, result.body
+
+
+@pytest.mark.parametrize(("operation", "parameter"), [("tradeoffs", "min_recall"), ("curves", "costs")])
+def test_a_decimal_comma_in_one_number_is_pointed_out(operation: str, parameter: str) -> None:
+    refused = ask(operation, SAMPLE, content_type="text/csv", **WITH[operation] | {parameter: "0,5"})
+    (error,) = json.loads(refused.body)["errors"]
+    assert (error["code"], error["detail"]) == ("not_json", "0,5 has a decimal comma: write 0.5.")

@@ -23,7 +23,7 @@ from urllib3.util.retry import Retry
 
 from service.cli.command_error import fail
 from service.cli.gate.server_address import ServerAddress
-from service.cli.gate.verdict_layout import STATUSES
+from service.cli.gate.verdict_layout import STATUSES, verdict_lines
 from service.cli.layout import printable
 from service.wire.formats.codings import compress
 from service.wire.media_types import JSON, PARQUET
@@ -196,7 +196,12 @@ def _is_verdict(document: dict[str, Any]) -> bool:
         return False
     found = [check.get("status") for check in _objects(document["checks"])]
     worst = next((status for status in ("failed", "undecided", "passed") if status in found), None)
-    return worst is not None and worst == document["status"] and all(status in tuple(STATUSES) for status in found)
+    if worst is None or worst != document["status"] or any(status not in tuple(STATUSES) for status in found):
+        return False
+    try:
+        return bool(list(verdict_lines(document, "", None)))
+    except (AttributeError, KeyError, TypeError, ValueError):  # what cannot be shown
+        return False
 
 
 def _objects(values: object) -> list[dict[str, Any]]:

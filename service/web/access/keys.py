@@ -22,6 +22,9 @@ KEY_PREFIX = "rocpr_"
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LINE = re.compile(rf"({NAME.pattern})\s+([0-9a-fA-F]{{64}})".encode())
 _RANDOM_BYTES = 32
+SECRET_LENGTH = 43
+"""The characters of a key after its prefix: 32 bytes in base64."""
+
 _MOST_REPORTED = 5
 """The most wrong lines of a file reported at once."""
 

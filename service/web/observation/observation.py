@@ -21,7 +21,7 @@ from typing import Any
 
 from flask import Flask, Response, request
 
-from service.web.access.keys import KEY_PREFIX, bearer_token
+from service.web.access.keys import KEY_PREFIX, SECRET_LENGTH, bearer_token
 from service.web.health import LIVE, READY
 from service.web.observation.log import configure_log, current_request_id, install_failure_log, log_request
 from service.web.observation.metrics import (
@@ -166,7 +166,8 @@ def _begin() -> None:
     given = environ.get(_REQUEST_ID_VARIABLE, "")
     secret = (bearer_token(environ.get("HTTP_AUTHORIZATION", "")) or "").removeprefix(KEY_PREFIX)
     # A key that was sent here by mistake, or the part of one that is secret, must not reach the log.
-    is_usable = _ID.fullmatch(given) and KEY_PREFIX not in given.lower() and not (secret and secret in given)
+    is_key = KEY_PREFIX in given.lower() or len(given) == SECRET_LENGTH or (secret and secret.lower() in given.lower())
+    is_usable = _ID.fullmatch(given) and not is_key
     request_id = given if is_usable else _new_id()
     _current.set(_Observed(request_id, environ.get(STARTED) or perf_counter()))
     current_request_id.set(request_id)

@@ -3,6 +3,7 @@
 Knows which option is a text, a list or JSON, not what is valid.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -77,6 +78,8 @@ _EXAMPLES = {
     "rules": '[{"metric": "roc", "min": 0.9}]',
 }
 """{query parameter: an example of its text}"""
+
+_WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 _COMMAS = {"comma", ","}
 _SHOWN_TEXT = 40
@@ -202,7 +205,7 @@ def _value(key: str, text: str, beside: Mapping[str, str]) -> object:
     try:
         return _numbers(text) if key in _NUMBER_LIST_PARAMETERS else json_or_truth(text)
     except StrictJsonError as error:
-        raise _not_read(key, error) from None
+        raise _not_read(key, text, error) from None
 
 
 def _has_whole_items(text: str) -> bool:
@@ -223,12 +226,16 @@ def _numbers(text: str) -> object:
     return [each if value is None else value for each, value in zip(read, infinite, strict=True)]
 
 
-def _not_read(key: str, error: StrictJsonError) -> Problem:
+def _not_read(key: str, text: str, error: StrictJsonError) -> Problem:
     if error.pointer is not None:
         return invalid_value(f"/{key}{error.pointer}", "not_finite", str(error))
     such = _EXAMPLES.get(key, "0.5")
     if key in _NUMBER_LIST_PARAMETERS:
         detail = f"This parameter takes numbers separated by commas, such as {such}."
+    elif _WITH_COMMA.fullmatch(text.strip()):
+        detail = (
+            f"{text.strip()[:_SHOWN_TEXT]} has a decimal comma: write {text.strip()[:_SHOWN_TEXT].replace(',', '.')}."
+        )
     else:
         detail = f"This parameter takes JSON, such as {such}. {error}"
     return invalid_value(f"/{key}", "not_json", detail)

@@ -21,6 +21,7 @@ from service.wire.formats.codings import decompress
 from tests.cli.gate.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
 
 KEY = "rocpr_secret-key"
+CHECK = json.loads(VERDICT)["checks"][0]
 
 
 def ask(
@@ -226,6 +227,11 @@ def test_a_certificate_that_nobody_vouches_for(monkeypatch: pytest.MonkeyPatch, 
         Scripted(422, b'{"title":"t","detail":"d","errors":[{"pointer":"/scores"}]}', "application/problem+json"),
         Scripted(422, b'{"title":"t","detail":"d","errors":[1]}', "application/problem+json"),
         Scripted(422, b'{"title":"t","detail":{}}', "application/problem+json"),
+        *(
+            Scripted(200, json.dumps(json.loads(VERDICT) | {"checks": [CHECK | wrong]}).encode())
+            for wrong in ({"value": "1.0"}, {"interval": "x"}, {"rule": None}, {"rule": {"metric": 1}})
+        ),
+        Scripted(200, json.dumps(json.loads(VERDICT) | {"warnings": ["x"]}).encode()),
         Scripted(404, b"no", "text/plain"),
         Scripted(500, b"\xff", "application/problem+json"),
         Scripted(200, b"", "", {}),

@@ -227,6 +227,8 @@ class TestRequestIds:
             ("own-key", "Bearer own-key"),
             ("k" * 43, "Bearer rocpr_" + "k" * 43),  # the part that is secret
             ("a-" + "k" * 43, "Bearer rocpr_" + "k" * 43),
+            ("K" * 43, "Bearer rocpr_" + "k" * 43),
+            ("k" * 43, ""),  # as long as that part
         ],
     )
     def test_that_may_be_keys_are_replaced(
