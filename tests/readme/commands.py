@@ -23,6 +23,7 @@ NOT_RUN = {
     ),
     ". .venv/bin/activate": "it changes the shell",
     "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
+    ".venv/bin/python -m tests.costs --written": "tests/test_answer_size.py measures most of them",
     "sh deploy/setup.sh dev\nsh deploy/spark.sh\n.venv/bin/python -m tests.scale": "tests/scale runs it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
     (
