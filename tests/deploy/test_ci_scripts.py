@@ -14,7 +14,7 @@ from service.cli.files import SUFFIXES
 from tests.cli.comparing import sample
 from tests.cli.gate.gate_server import KEY, guarded
 from tests.cli.gate.gating import ALL, FAILING, STATUSES, TEN
-from tests.cli.gate.scripted_server import Scripted, problem, scripted
+from tests.cli.gate.scripted_server import VERDICT, Scripted, problem, scripted
 from tests.deploy.ci_jobs import (
     CURL,
     ENDINGS,
@@ -199,6 +199,22 @@ def test_the_script_for_node_tells_a_detail_once(place: Path, root: Path, guarde
     with scripted(problem(400)) as server:
         ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
     assert "the server answers 400: No. Not so.\n" in ran.complaints
+
+
+@needs_node
+def test_the_script_for_node_escapes_what_a_terminal_interprets(place: Path, root: Path) -> None:
+    hostile = "\x1b[2J\x07\r\n::error::owned\u202e"
+    escaped = r"\u{1b}[2J\u{7}\u{d}\u{a}::error::owned\u{202e}"
+    refusal = {"title": hostile, "detail": hostile, "errors": [{"pointer": hostile, "detail": hostile}] * 2}
+    with scripted(Scripted(422, json.dumps(refusal).encode(), "application/problem+json")) as server:
+        ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
+    assert ran.complaints.count(escaped) == 6
+    check = json.loads(VERDICT)["checks"][0] | {"status": "failed", "reason": hostile}
+    warned = {"status": "failed", "checks": [check], "warnings": [{"code": "x", "detail": hostile}]}
+    with scripted(Scripted(200, json.dumps(json.loads(VERDICT) | warned).encode())) as server:
+        ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
+    assert (ran.status, ran.printed.count(escaped)) == (1, 2)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", ran.printed)
 
 
 @needs_curl
