@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web.access import access
+from service.web.access.keys import Keys
 from service.web.page import PAGE_FILES
 from service.wire.problems import PROBLEM_JSON
 from tests.web.guarding import ANN, BEN, HEALTH, KEY, bare_app, guarded_app
@@ -29,6 +30,22 @@ def check_unauthorized(response: TestResponse) -> None:
     assert response.headers["WWW-Authenticate"] == 'Bearer realm="rocpr"'
     assert response.headers["Cache-Control"] == "no-store"
     assert response.headers["Vary"] == "Accept, Accept-Encoding"
+
+
+def test_a_key_is_looked_up_once_where_the_server_names_the_owner(
+    guarded: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later pass looks again: the key may be gone."""
+    looked_up = []
+    name_of = Keys.name_of
+    monkeypatch.setattr(Keys, "name_of", lambda keys, token: (looked_up.append(token), name_of(keys, token))[1])
+    environ = {"HTTP_AUTHORIZATION": ANN["Authorization"], "REMOTE_ADDR": "192.0.2.1", "PATH_INFO": "/v1/curves"}
+    assert guarded.extensions["owners"].owner_of(environ) == "key ann"
+    found = {name: value for name, value in environ.items() if name.startswith("rocpr.")}
+    answer = guarded.test_client().post("/v1/curves", json=SAMPLE, headers=ANN, environ_overrides=found)
+    assert (answer.status_code, looked_up) == (200, [KEY])
+    assert guarded.test_client().post("/v1/curves", json=SAMPLE, headers=ANN).status_code == 200
+    assert looked_up == [KEY, KEY]
 
 
 class TestWithoutKey:
