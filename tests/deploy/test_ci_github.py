@@ -135,7 +135,7 @@ def test_the_action_takes_a_baseline_another_directory_and_any_name(
 
 
 def test_what_the_action_prints_is_no_command(action: dict[str, Any], place: Path, root: Path) -> None:
-    """A file's name stands on a line of its own."""
+    """A file's name stands alone on a line."""
     (place / ALL.name).rename(place / "::error::owned.csv")
     ran = run_step(
         scripts(action)[1], inputs_of(action, rules="passing.toml", scores="::error::owned.csv"), place, root
