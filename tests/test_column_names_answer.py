@@ -114,3 +114,20 @@ def test_bodies_of_model_servers_get_the_call_that_converts_them(body: dict[str,
     found = eval(call, {"pandas": pandas, "body": body})  # our own advice
     assert found == COLUMNS
     assert answered("curves", json.loads(json.dumps(found)), include="auc")["auc"]["roc"] == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [
+        ("scores,positives,negatives", {}),
+        ("p,positives,negatives", {"scores": "p"}),
+        ("score,pos,neg", {"scores": "score", "positives": "pos", "negatives": "neg"}),
+    ],
+)
+def test_groups_whose_scores_are_named_as_those_of_samples(header: str, options: dict[str, str]) -> None:
+    """The advice leads on: it may not repeat what was given."""
+    body, scores = f"{header}\n0.9,3,1\n0.1,1,3\n", header.partition(",")[0]
+    (error,) = errors("curves", body, content_type="text/csv", **options)
+    assert error["detail"] == f"There is no column labels. If this table has groups, name the scores score={scores}."
+    taken = {key: name for key, name in options.items() if key != "scores"} | {"score": scores}
+    assert answered("curves", body, content_type="text/csv", **taken)["positives"] == 4

@@ -6,6 +6,7 @@ formats, nor of what is valid.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from urllib.parse import quote_plus
 
 from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
@@ -212,6 +213,12 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     if groups:
         return _read_groups(table, parameters, groups, ())
     if missing and not counts:
+        scores = parameters.get("scores", "scores")
+        if scores in table.header and group_columns(table, {**parameters, "score": scores}):
+            message = (
+                f"There is no column labels. If this table has groups, name the scores score={quote_plus(scores)}."
+            )
+            raise invalid_value("/labels", "missing", message)
         raise no_evaluation(table, missing, [key for key in sample if key not in chosen])
     _refuse_of_groups(parameters)
     options = options_of(parameters)
