@@ -12,8 +12,8 @@ _LONGEST_CONSIDERED = 40
 
 _SIMILAR, _OF_SHORT, _ALMOST_THE_SAME = 0.8, 0.7, 0.9
 """How similar a name must be to be suggested, as difflib measures it: with as many words, and with more or fewer."""
-_SHORT = 5
-"""The letters of a short name, in which one makes a greater difference."""
+_SHORT, _LONGER = 5, 3
+"""The letters of a short name, in which one makes a greater difference, and by how many more a name is another one."""
 
 _USUAL = {
     "scores": (
@@ -66,6 +66,7 @@ _USUAL = {
     "score": ("bin", "bucket", "prob", "probability", "prediction", "p"),
     "score_from": ("from", "lower", "bin_from", "bin_start", "bin_lower", "score_min", "left"),
     "score_to": ("to", "upper", "bin_to", "bin_end", "bin_upper", "score_max", "right"),
+    "delimiter": ("sep", "separator", "delim"),
     "positive_label": ("pos_label", "positive_class", "pos_class"),
     "positives": ("positive", "pos", "n_pos", "n_positives", "num_positives", "n_positive", "events", "n_events"),
     "negatives": ("negative", "neg", "n_neg", "n_negatives", "num_negatives", "n_negative", "nonevents", "non_events"),
@@ -94,7 +95,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     close = get_close_matches(name, known, len(known) or 1)
     for near in sorted(close, key=lambda near: sorted(near) != sorted(name)):  # first those with swapped letters
         alike = SequenceMatcher(None, near, name).ratio()
-        needed = _OF_SHORT if len(name) <= _SHORT else _SIMILAR
+        needed = _OF_SHORT if len(name) <= _SHORT and len(near) - len(name) < _LONGER else _SIMILAR
         needed = needed if near.count("_") == name.count("_") else _ALMOST_THE_SAME
         if alike >= needed or sorted(near) == sorted(name):
             return near
@@ -103,5 +104,5 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
 
 def meant(name: str, known: Sequence[str]) -> str:
     """Suggest the known name that an unknown one may mean, or list all known names."""
-    near = nearest(name, known)
+    near = next(iter(likely([name], list(known))), None) or nearest(name, known)
     return f"did you mean {near}?" if near else f"the known names are {', '.join(known)}."

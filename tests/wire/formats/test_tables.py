@@ -145,9 +145,14 @@ def test_what_is_known_is_listed_with_table_where_answers_have_tables(decode, an
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("sclres", "did you mean scores?"),
+        ("scorse", "did you mean scores?"),
         ("Labels", "did you mean labels?"),
         ("tabel", "did you mean table?"),
+        ("pos_label", "did you mean positive_label?"),
+        ("sample_weight", "did you mean weights?"),
+        ("y_score", "did you mean scores?"),
+        ("sep", "did you mean delimiter?"),
+        ("data", "the known names are scores, labels, "),
         ("q" * 5_000_000, "the known names are scores, labels, "),
     ],
 )
