@@ -39,7 +39,7 @@ def test_an_index_that_is_one_for_every_model() -> None:
 def test_one_set_of_scores_for_both(*, paired: bool) -> None:
     assert codes(ONE, ONE, LEAST, paired=paired) == ["same_scores"]
     assert codes(PERFECT, PERFECT, DROP, paired=paired) == ["same_scores"]
-    assert codes(PERFECT, replace(PERFECT, lower_is_positive=True), DROP, paired=paired) == []
+    assert codes(PERFECT, replace(PERFECT, lower_is_positive=True), DROP, paired=paired) == ["below_chance"]
 
 
 def test_data_that_look_paired_but_are_not_declared_so() -> None:
@@ -49,7 +49,7 @@ def test_data_that_look_paired_but_are_not_declared_so() -> None:
     for rows, code in ((9, []), (10, ["maybe_paired"])):  # with few rows, labels may agree by chance
         both = (ONE.rows(list(range(rows))), OTHER.rows(list(range(rows))))
         assert codes(*both, DROP) == code
-    assert codes(ONE, replace(OTHER, labels=OTHER.labels[::-1]), DROP) == []
+    assert codes(ONE, replace(OTHER, labels=OTHER.labels[::-1]), DROP) == ["below_chance"]  # of the baseline
     assert codes(ONE, replace(OTHER, weights=[2.0] * 14), DROP) == []
     assert codes(ONE, Rows([1, 3], [0, 2], 7, 7), DROP) == []
 

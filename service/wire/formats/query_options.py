@@ -79,7 +79,7 @@ _EXAMPLES = {
 }
 """{query parameter: an example of its text}"""
 
-_WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_NUMBER_WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 _COMMAS = {"comma", ","}
 _SHOWN_TEXT = 40
@@ -232,7 +232,7 @@ def _not_read(key: str, text: str, error: StrictJsonError) -> Problem:
     such = _EXAMPLES.get(key, "0.5")
     if key in _NUMBER_LIST_PARAMETERS:
         detail = f"This parameter takes numbers separated by commas, such as {such}."
-    elif _WITH_COMMA.fullmatch(text.strip()):
+    elif _NUMBER_WITH_COMMA.fullmatch(text.strip()):
         detail = (
             f"{text.strip()[:_SHOWN_TEXT]} has a decimal comma: write {text.strip()[:_SHOWN_TEXT].replace(',', '.')}."
         )
