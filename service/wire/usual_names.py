@@ -104,5 +104,5 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
 
 def meant(name: str, known: Sequence[str]) -> str:
     """Suggest the known name that an unknown one may mean, or list all known names."""
-    near = next(iter(likely([name], list(known))), None) or nearest(name, known)
+    near = nearest(name, known) or next(iter(likely([name], list(known))), None)
     return f"did you mean {near}?" if near else f"the known names are {', '.join(known)}."
