@@ -191,7 +191,7 @@ DOCUMENTED: dict[str, Callable[[tuple[str, ...], Row], bool]] = {
     "country": lambda *_: True,
     "big": lambda *_: True,
     "missing": lambda *_: True,  # cells that were not read
-    # Of a check: there is no baseline; p has conditions of its own.
+    # Of a check: there is no baseline; p has other conditions.
     "baseline": lambda *_: True,
     "difference": lambda _, row: row["baseline"] is None or row["value"] is None,
     "p_value": lambda *_: True,

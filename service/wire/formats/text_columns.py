@@ -264,7 +264,7 @@ def _default_labels(codes: IntArray, texts: pa.Array, kinds: IntArray) -> Labels
 
 
 def _values(texts: pa.Array, decimal: str) -> tuple[FloatArray, IntArray]:
-    """Read each text as a number, NaN if it is none, and classify it as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER.
+    """Read each text as a number, or NaN, and classify it as a label: -1, 0, 1, _FALSE, _TRUE or _OTHER.
 
     Blanks around it and case are ignored.
     """
