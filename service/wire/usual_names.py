@@ -102,7 +102,12 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     return None
 
 
+def suggested(name: str, known: Sequence[str]) -> str | None:
+    """The known name that an unknown one misspells, or that other libraries call so."""
+    return nearest(name, known) or next(iter(likely([name], list(known))), None)
+
+
 def meant(name: str, known: Sequence[str]) -> str:
     """Suggest the known name that an unknown one may mean, or list all known names."""
-    near = nearest(name, known) or next(iter(likely([name], list(known))), None)
+    near = suggested(name, known)
     return f"did you mean {near}?" if near else f"the known names are {', '.join(known)}."

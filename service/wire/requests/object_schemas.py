@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, pre_load
 
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.fields import Fault, such_as
-from service.wire.usual_names import likely, nearest
+from service.wire.usual_names import suggested
 
 _UNKNOWN_FIELD = Fault("unknown_field", "Unknown field.")
 
@@ -53,7 +53,7 @@ class ObjectSchema(Schema):
         for name, faults in error.messages.items() if isinstance(error.messages, dict) else ():
             if faults == [_UNKNOWN_FIELD]:
                 free = [each for each in self.fields if each not in data]
-                near = next(iter(likely([str(name)], free)), nearest(str(name), free))
+                near = suggested(str(name), free)
                 known = ", ".join(sorted(self.fields, key=self.told_last.__contains__))
                 advice = f"the known names are {known}." if near is None else f"did you mean {near}?"
                 faults[:] = [Fault("unknown_field", f"Unknown field; {advice}")]
