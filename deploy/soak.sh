@@ -6,4 +6,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh deploy/setup.sh dev
-exec .venv/bin/python -m tests.soak "$@"
+exec .venv/bin/python -m tests.tools.soak "$@"

@@ -14,7 +14,7 @@ from hypothesis import settings
 from deploy import build_hook
 from service import app
 from service.curves import compiled
-from tests import strategies
+from tests.support import strategies
 
 # Laws that do not set their own deadline (strategies.examples) get none: a busy machine breaks no law.
 settings.register_profile("suite", deadline=None, derandomize=True, database=None)

@@ -19,7 +19,7 @@ from tests.reference_operating_points import value_at
 from tests.reference_pr import AREAS, HULL_AREAS
 from tests.reference_tradeoff import INDICES
 from tests.reference_tradeoff import value as index_of
-from tests.strategies import Data, Rows
+from tests.support.strategies import Data, Rows
 
 Evaluation = Data | Rows
 Exact = Fraction | mpmath.mpf

@@ -30,7 +30,7 @@ from tests.reference_gate import (
 )
 from tests.reference_inference import Placements, placements
 from tests.reference_pr import AREAS, HULL_AREAS
-from tests.strategies import Data, Rows
+from tests.support.strategies import Data, Rows
 
 BOOTSTRAPS = ("bootstrap", "bca")
 WITHOUT_INTERVAL = (*HULL_AREAS, "pr_trapezoid")

@@ -12,7 +12,7 @@ from service.curves.areas import areas
 from service.curves.confusion import ConfusionTable
 from service.curves.hull import RocHull
 from tests.reference_pr import AREAS
-from tests.strategies import Data
+from tests.support.strategies import Data
 
 
 def parts(data: Data, numbers: Sequence[Hashable]) -> Iterator[Data]:

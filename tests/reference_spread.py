@@ -17,7 +17,7 @@ from tests import reference_partial
 from tests.reference import Row, with_ends
 from tests.reference_gate import PARTIAL, Evaluation, Rule, examples
 from tests.reference_pr import AREAS
-from tests.strategies import Data
+from tests.support.strategies import Data
 
 STEP = Fraction(1, 10**18)
 """The relative change of an example's mass; the error of the quotient is its square."""

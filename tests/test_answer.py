@@ -16,8 +16,8 @@ from service.wire.answers.answer_tables import TABLES
 from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.faults import FACT_CODES, FACT_POINTERS
-from tests import asking
-from tests.asking import LIMITS
+from tests.support import asking
+from tests.support.asking import LIMITS
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.6], "labels": [1, 0, 1, 0]}
 COUNTS = {"tp": [5, 10], "fp": [5, 30], "positives": 20, "negatives": 2000}

@@ -10,17 +10,17 @@ from service.curves.budget import TooMuchWork
 from service.request import Effort
 from service.settings import Settings
 from service.wire.media_types import ARROW_STREAM, CSV, JSON
-from tests.asking import LIMITS, ask, errors
-from tests.costs.families import DECODED_BYTES, asking
-from tests.costs.other_families import compared
-from tests.costs.written import is_bounded, requests, slices, written
+from tests.support.asking import LIMITS, ask, errors
+from tests.support.costs.families import DECODED_BYTES, asking
+from tests.support.costs.other_families import compared
+from tests.support.costs.written import is_bounded, requests, slices, written
 
 WORST = {
     name: request
     for name, request in requests()
     if not name.startswith(("slices, 300", "slices, 3,000", "slices, 20,000", "curves, 20,000", "trade-offs"))
 }
-"""Those that take little time; `python -m tests.costs --written` tries all of them."""
+"""Those that take little time; `python -m tests.tools.costs --written` tries all of them."""
 
 
 @pytest.mark.parametrize("name", WORST)

@@ -9,7 +9,7 @@ import pytest
 from service.charts.picture import CHARTS
 from service.charts.svg import STYLE_ELEMENT
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, SVG, XML
-from tests.asking import answered, ask, refusals
+from tests.support.asking import answered, ask, refusals
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "labels": [1, 0, 1, 1, 0, 0]}
 OTHER = SAMPLE | {"scores": [0.9, 0.7, 0.8, 0.7, 0.4, 0.3]}

@@ -17,7 +17,7 @@ from service.curves.budget import TooMuchWork
 from service.request import Effort
 from service.request import Request as Asked
 from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG
-from tests.asking import LIMITS, answered, ask, errors, read_csv, refusals
+from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(8)
 ROWS = 60

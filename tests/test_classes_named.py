@@ -5,8 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.asking import answered, errors
 from tests.properties.bodies import arrow_body, parquet_body
+from tests.support.asking import answered, errors
 
 CSV, ARROW_STREAM, PARQUET = "text/csv", "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
 TWO = {"cat": [0.8, 0.4, 0.3], "dog": [0.2, 0.6, 0.7]}

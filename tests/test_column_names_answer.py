@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.asking import answered, errors, refusals
+from tests.support.asking import answered, errors, refusals
 
 COUNTS = "threshold,tp,fp,fn,tn\n0.9,1,0,2,3\n0.7,3,1,0,2\n"
 GROUPS = "score,positives,negatives\n0.9,2,0\n0.4,1,1\n0.1,0,3\n"

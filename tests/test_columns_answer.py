@@ -19,9 +19,9 @@ from service.wire.columns import MOST_VALUES
 from service.wire.formats.table_columns import MOST_COLUMNS
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET, SVG
-from tests import asking
-from tests.asking import LIMITS
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, parquet_body
+from tests.support import asking
+from tests.support.asking import LIMITS
 
 ask = partial(asking.ask, "columns")
 answered = partial(asking.answered, "columns")

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from service.wire.media_types import ARROW_STREAM
-from tests import asking
-from tests.asking import read_csv, tables
+from tests.support import asking
+from tests.support.asking import read_csv, tables
 
 LABELS = [1, 0, 1, 1, 0, 0]
 OLD = {"name": "old", "scores": [0.9, 0.7, 0.7, 0.5, 0.3, 0.2], "labels": LABELS}

@@ -7,7 +7,7 @@ import pytest
 
 from service.answer import answer
 from service.request import Request
-from tests.asking import LIMITS, answered, ask, errors, refusals
+from tests.support.asking import LIMITS, answered, ask, errors, refusals
 
 EXPECTED = {"positives": 1, "negatives": 1}
 

@@ -16,9 +16,9 @@ from service.request import Effort, Request
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, SVG, XML
 from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES
-from tests import asking
-from tests.asking import LIMITS
 from tests.properties.bodies import arrow_body, chunked, csv_body, parquet_body
+from tests.support import asking
+from tests.support.asking import LIMITS
 
 ask = partial(asking.ask, "gates")
 answered = partial(asking.answered, "gates")

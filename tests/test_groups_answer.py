@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests import asking
-from tests.asking import answered, ask, refusals
+from tests.support import asking
+from tests.support.asking import answered, ask, refusals
 
 SCORES, POSITIVES, NEGATIVES = [0.9, 0.7, 0.2], [30, 10, 10], [0, 20, 50]
 EXACT = {"score": SCORES, "positives": POSITIVES, "negatives": NEGATIVES}

@@ -17,8 +17,8 @@ from pyarrow import parquet
 from service.answer import answer
 from service.curves.compiled import KERNEL
 from service.request import Request
-from tests.asking import LIMITS, answered, ask, errors
-from tests.compiled_library import library, used
+from tests.support.asking import LIMITS, answered, ask, errors
+from tests.support.compiled_library import library, used
 
 __all__ = ["library"]
 

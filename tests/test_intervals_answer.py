@@ -11,7 +11,7 @@ import pytest
 
 from service.inference.methods import INTERVAL_METHODS
 from service.wire.requests.interval_schemas import FEWEST_RESAMPLES, LARGEST_SEED
-from tests import asking
+from tests.support import asking
 
 ask = partial(asking.ask, "curves")
 curves = partial(asking.answered, "curves")

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.asking import answered, errors, refusals
 from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
+from tests.support.asking import answered, errors, refusals
 
 ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
 SCORES, LABELS = [0.9, None, 0.7, 0.4, 0.2], [1, 0, 1, None, 0]

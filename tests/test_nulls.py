@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.asking import answered
+from tests.support.asking import answered
 
 Row = Mapping[str, Any]
 """What stands beside a null: the other members of its object, or the other cells of its row."""

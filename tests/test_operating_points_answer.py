@@ -10,7 +10,7 @@ import pytest
 
 from service.curves.operating_points import METRICS
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS
-from tests import asking
+from tests.support import asking
 
 ask = partial(asking.ask, "curves")
 curves = partial(asking.answered, "curves")

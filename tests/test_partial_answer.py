@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from service.wire.requests.curves_schemas import MOST_PARTIAL
-from tests import asking
+from tests.support import asking
 
 ask = partial(asking.ask, "curves")
 curves = partial(asking.answered, "curves")

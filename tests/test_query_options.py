@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.asking import answered, ask, refusals
+from tests.support.asking import answered, ask, refusals
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "labels": [1, 0, 1, 1, 0, 0]}
 COUNTS = {"counts": {"tp": [1, 3], "fp": [0, 2]}}

@@ -18,7 +18,7 @@ from service.request import Effort, Request
 from service.wire.formats.query_options import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
 from service.wire.requests import slices_schemas
-from tests.asking import LIMITS, answered, ask, errors, read_csv, refusals
+from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(3)
 ROWS = 120

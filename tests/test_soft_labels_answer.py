@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import asking
-from tests.strategies import examples, plain_weights, tied_scores
+from tests.support import asking
+from tests.support.strategies import examples, plain_weights, tied_scores
 
 ask = partial(asking.ask, "curves")
 curves = partial(asking.answered, "curves")

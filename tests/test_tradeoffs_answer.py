@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from tests import asking
-from tests.asking import read_csv, tables
+from tests.support import asking
+from tests.support.asking import read_csv, tables
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "labels": [1, 0, 1, 1, 0, 0]}
 CSV_SAMPLE = "scores,labels\n.9,1\n.8,0\n.7,1\n.7,1\n.4,0\n.2,0\n"

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from tests.asking import answered, ask, errors
 from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
+from tests.support.asking import answered, ask, errors
 
 WRITERS = {
     "application/vnd.apache.arrow.stream": arrow_body,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from service.wire.media_types import CSV
-from tests.asking import answered, ask
+from tests.support.asking import answered, ask
 
 HEADER = "scores,labels,sample weight,b"
 ROWS = "\n0.9,1,2,0.3\n0.7,0,1,0.2\n0.4,1,1,0.8\n0.2,0,5,0.1\n"

@@ -207,7 +207,7 @@ class TestProblems:
 
 
 def test_a_million_rows(visit: Visit) -> None:
-    """Parquet of 16 MB; the time is measured by tests/bench."""
+    """Parquet of 16 MB; the time is measured by tests/tools/bench."""
     sink = pa.BufferOutputStream()
     parquet.write_table(table(1_000_000).select(["y", "score"]), sink)
     page = loaded(visit("/"), "million.parquet", sink.getvalue().to_pybytes())

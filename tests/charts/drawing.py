@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.wire.media_types import SVG
-from tests.asking import ask
+from tests.support.asking import ask
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

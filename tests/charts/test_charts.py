@@ -17,9 +17,9 @@ from service.inference.rules import Rule
 from service.wire.answers.gate_answers import gate_document, gate_of
 from service.wire.media_types import SVG, TEXT
 from tests import reference_drawing as slow
-from tests.asking import answered, ask
 from tests.charts.drawing import BODIES, NAMESPACE, NO_SWEEP, SAMPLE, comparison, described, drawn, lines, sample, texts
 from tests.reference import table_of_sample
+from tests.support.asking import answered, ask
 
 SIDE = 200
 ROUNDED = 0.01

@@ -15,7 +15,7 @@ from service.curves.hull import RocHull
 from service.curves.sample import Sample
 from service.curves.thinning import Line
 from service.wire.media_types import SVG
-from tests.asking import answered, ask
+from tests.support.asking import answered, ask
 
 RANDOM = np.random.default_rng(4)
 LABELS = RANDOM.random(60) < 0.4

@@ -15,8 +15,8 @@ from service.charts.picture import CHARTS, NARROWEST, WIDEST
 from service.charts.svg import LONGEST_NAME, Sheet, clean, named, text_width, wrapped
 from service.wire.answers.encoders import PICTURE_POLICY
 from service.wire.media_types import CSV, JSON, SVG
-from tests.asking import ask, refusals
 from tests.charts.drawing import BODIES, NAMESPACE, comparison, described, drawn, svg_of, texts
+from tests.support.asking import ask, refusals
 
 HOSTILE = [
     "</text><script>alert(1)</script>",

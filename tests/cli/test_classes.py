@@ -10,8 +10,8 @@ import pytest
 from click.testing import Result
 
 from service.wire.media_types import CSV, SVG
-from tests.asking import ask
 from tests.cli.running import run
+from tests.support.asking import ask
 
 TABLE = """animal,cat,dog,owl
 cat,.8,.1,.1

@@ -17,7 +17,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from tests.cli.running import DATA, run
-from tests.mounts import behind, small
+from tests.support.mounts import behind, small
 
 ROOT = DATA.parent.parent
 DIGITS = DATA / "digits_eight.csv"

@@ -12,9 +12,9 @@ import pytest
 
 from service.wire.answers import png
 from service.wire.media_types import CSV, PNG, SVG, TEXT
-from tests.asking import ask
 from tests.cli.gate.gating import ALL, FAILING, TEN, written
 from tests.cli.running import run as rocpr
+from tests.support.asking import ask
 
 ROOT = Path(__file__).resolve().parents[2]
 GATE = ROOT / "tests" / "data" / "rules.toml"

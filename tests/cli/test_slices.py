@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 
 from service.cli.commands import rocpr as commands
 from service.wire.media_types import CSV, SVG
-from tests.asking import ask
 from tests.cli.running import run
+from tests.support.asking import ask
 
 TABLE = """country,adult,scores,labels
 DE,true,0.9,1

@@ -11,11 +11,11 @@ from werkzeug.test import TestResponse
 
 from service.wire.media_types import ARROW_STREAM, CSV, JSON
 from service.wire.requests.gates_schemas import FAIL_STATUSES
-from tests.asking import read_csv, tables
 from tests.contract.document import PATH, Operation, document, evaluations, examples, resolved
 from tests.contract.violations import violations
 from tests.contract.write import REPORTS, post_example, reports, written
 from tests.contract.write import tables as tables_of
+from tests.support.asking import read_csv, tables
 
 EVALUATIONS = {found.name: found for found in evaluations()}
 

@@ -24,7 +24,7 @@ from tests.contract.document import document, evaluations, operations
 from tests.contract.json_bodies import BODIES
 from tests.contract.table_bodies import TABLES
 from tests.contract.violations import violations
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 FAILED = [str(status) for status in FAIL_STATUSES]
 ACCEPTED = ["2xx", "404", "413", "422", *FAILED]

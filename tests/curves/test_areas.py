@@ -16,7 +16,7 @@ from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.sample import Sample
 from tests import reference, reference_pr
-from tests.strategies import Rows
+from tests.support.strategies import Rows
 
 
 def areas(rows: Rows) -> Areas:

@@ -20,7 +20,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
 from tests import reference_classes
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 NAMES = ("cat", "dog", "owl", "eel")
 UNIT = 2.0**-52

@@ -12,7 +12,7 @@ from service.curves.comparison import Best, Comparison, evaluate_comparison
 from service.curves.errors import CurvesError, TotalsDiffer
 from service.curves.sample import Sample
 from tests.properties.comparison_agreement import agree
-from tests.strategies import LARGEST, Data, Rows, evaluation_of
+from tests.support.strategies import LARGEST, Data, Rows, evaluation_of
 
 HALF = LARGEST // 2
 

@@ -22,8 +22,8 @@ from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.hull import RocHull
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
-from tests import strategies
-from tests.compiled_library import bits, library, library_in, used
+from tests.support import strategies
+from tests.support.compiled_library import bits, library, library_in, used
 
 __all__ = ["library"]
 

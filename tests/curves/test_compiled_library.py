@@ -15,7 +15,7 @@ from deploy import build_hook
 from service.cli.commands import rocpr as commands
 from service.curves import compiled
 from service.curves.compiled import KERNEL, Kernel
-from tests.compiled_library import compiler, library, library_in, used
+from tests.support.compiled_library import compiler, library, library_in, used
 
 __all__ = ["library"]
 

@@ -11,7 +11,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.errors import ContradictingTotals, LengthsDiffer, OneClassLabels, RisingThresholds, TotalOutOfRange
 from service.curves.sample import Sample
-from tests.strategies import Data, Rows
+from tests.support.strategies import Data, Rows
 
 
 def table_of(scores: list[float], labels: list[int], weights: list[float] | None = None) -> ConfusionTable:

@@ -14,7 +14,16 @@ from service.curves.confusion import ConfusionTable
 from service.curves.costs import CostOptions, costs
 from service.curves.hull import RocHull
 from tests.reference_costs import cheapest
-from tests.strategies import Data, Rows, big_sweeps, classifiers, confusion_of, fractional_sweeps, samples, sweeps
+from tests.support.strategies import (
+    Data,
+    Rows,
+    big_sweeps,
+    classifiers,
+    confusion_of,
+    fractional_sweeps,
+    samples,
+    sweeps,
+)
 
 shares = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 5e-324]), st.floats(0.0, 1.0))
 prices = st.one_of(st.sampled_from([1.0, 5.0, 1e150, 5e-324]), st.floats(1e-3, 1e3))

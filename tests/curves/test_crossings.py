@@ -17,7 +17,7 @@ from service.curves.crossings import Axis, Leads, leads
 from service.curves.orientation import CountSpace
 from tests.reference import Table, correctly_rounded
 from tests.reference_comparison import Interval, best_pr, best_roc
-from tests.strategies import LARGEST, Rows
+from tests.support.strategies import LARGEST, Rows
 
 HALF = LARGEST // 2
 NAMES = {-1: ("first",), 0: ("first", "second"), 1: ("second",)}

@@ -21,7 +21,7 @@ from service.curves.precision_gain import precision_gain_area
 from service.curves.sample import Sample
 from tests import reference_calibration as twin
 from tests.reference import Row, Table
-from tests.strategies import (
+from tests.support.strategies import (
     Data,
     Rows,
     big_sweeps,

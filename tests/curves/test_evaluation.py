@@ -7,7 +7,7 @@ import pytest
 
 from service.curves.evaluation import Curves, CurvesOptions, evaluate_curves
 from service.curves.pr import Every
-from tests.strategies import Data, Rows
+from tests.support.strategies import Data, Rows
 
 DATA = Data([0.9, 0.8, 0.7, 0.6, 0.5], [True, False, True, True, False])
 

@@ -30,7 +30,7 @@ from service.curves.exact import (
     two_sum,
 )
 from tests.reference import ulp_distance
-from tests.strategies import examples, wild_weights
+from tests.support.strategies import examples, wild_weights
 
 moderate = st.floats(-1e50, 1e50).filter(lambda x: x == 0 or abs(x) > 1e-50)
 positive = st.floats(1e-50, 1e50)

@@ -8,7 +8,7 @@ import pytest
 from service.curves.confusion import ConfusionTable
 from service.curves.hull import RocHull, corners, roc_convex_hull, upper_hull
 from service.curves.orientation import CountSpace
-from tests.strategies import Rows
+from tests.support.strategies import Rows
 
 
 def table_of(points: list[tuple[int, int]], positives: int, negatives: int) -> ConfusionTable:

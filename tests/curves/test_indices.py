@@ -11,7 +11,7 @@ from sklearn.metrics import fbeta_score, jaccard_score, precision_score, recall_
 from service.curves.density import BetaDensity
 from service.curves.tradeoff import Tradeoff, TradeoffOptions, evaluate_tradeoffs
 from tests.reference_tradeoff import INDICES
-from tests.strategies import Rows
+from tests.support.strategies import Rows
 
 
 def of_one_row(row: Rows, options: TradeoffOptions) -> dict[str, Tradeoff]:

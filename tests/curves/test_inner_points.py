@@ -14,7 +14,7 @@ from service.curves.areas import pr_trapezoid
 from service.curves.confusion import ConfusionTable
 from service.curves.inner_points import SHORTEST
 from tests import reference_pr
-from tests.strategies import LARGEST, Rows
+from tests.support.strategies import LARGEST, Rows
 
 WORST = 1.5
 """Units in the last place: the sum alone is within one, and the division by P rounds once more."""

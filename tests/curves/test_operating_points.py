@@ -27,7 +27,7 @@ from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
 from tests import reference_operating_points as twin
 from tests.reference import Table, correctly_rounded
 from tests.reference_tradeoff import value
-from tests.strategies import (
+from tests.support.strategies import (
     LARGEST,
     Data,
     Rows,

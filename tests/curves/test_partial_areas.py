@@ -19,7 +19,7 @@ from service.curves.partial_areas import OVER, PartialRange, partial_areas
 from service.curves.sample import Sample
 from tests import reference_partial as twin
 from tests.reference import Table
-from tests.strategies import (
+from tests.support.strategies import (
     Data,
     Rows,
     classifiers,

@@ -12,7 +12,7 @@ import pytest
 from service.curves.errors import TooManyPoints
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.pr import AtRecall, Every, PrCurve
-from tests.strategies import Rows
+from tests.support.strategies import Rows
 
 
 def curve_of(rows: Rows, interpolation: Every | AtRecall) -> PrCurve:

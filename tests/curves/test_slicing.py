@@ -26,7 +26,7 @@ from service.curves.slicing import (
 from service.curves.weighted_slicing import WeightedSlices
 from tests import reference
 from tests.reference_slices import exact, has_both_classes, parts, single
-from tests.strategies import Data, examples, plain_weights, samples
+from tests.support.strategies import Data, examples, plain_weights, samples
 
 
 def areas_of(data: Data, numbers: list[int]) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from service.curves.sample import Sample
 from service.curves.thinning import DRAWN_SIDE, Line, drawn_rows, pr_line, roc_line
 from tests import reference_drawing as slow
 from tests.reference import Table, table_of_counts
-from tests.strategies import Rows, examples
+from tests.support.strategies import Rows, examples
 
 QUARTER = 0.25 + slow.STEP / 2
 """In pixels: the promise, and how closely it is measured."""

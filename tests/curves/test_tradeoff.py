@@ -10,7 +10,7 @@ import pytest
 from service.curves.errors import CurvesError, NoRowMeets
 from service.curves.tradeoff import Tradeoff, TradeoffOptions, evaluate_tradeoffs
 from tests.reference_tradeoff import INDICES, envelope, taking_part, value
-from tests.strategies import Data, Rows, evaluation_of
+from tests.support.strategies import Data, Rows, evaluation_of
 
 HALF_AND_HALF = Rows([2], [0], 4, 4, [0.7])
 """A row with precision 1 and recall 1/2, and the all-positive row with 1/2 and 1: each is best on its half."""

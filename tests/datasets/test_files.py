@@ -14,7 +14,7 @@ from service.answer import Answer, Request, answer
 from service.datasets.file import Dataset, read_datasets
 from service.settings import SettingsError
 from service.wire.media_types import CSV, JSON
-from tests.asking import LIMITS
+from tests.support.asking import LIMITS
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")

@@ -12,7 +12,7 @@ from service.curves.budget import TooMuchWork
 from service.datasets.file import Dataset
 from service.request import Effort, Request
 from service.wire.media_types import JSON
-from tests.asking import LIMITS
+from tests.support.asking import LIMITS
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")

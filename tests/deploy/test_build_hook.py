@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy import build_hook
-from tests.compiled_library import compiler
+from tests.support.compiled_library import compiler
 
 BUILT = "service/curves/kernel/kernel.so"
 

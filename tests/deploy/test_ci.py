@@ -21,7 +21,7 @@ from tests.deploy.ci_jobs import (
     run,
     title_of,
 )
-from tests.junit_facts import check_junit
+from tests.support.junit_facts import check_junit
 
 __all__ = ["guarded", "place"]
 

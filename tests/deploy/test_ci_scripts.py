@@ -30,8 +30,8 @@ from tests.deploy.ci_jobs import (
     place,
 )
 from tests.e2e.conftest import free_port
-from tests.junit_facts import check_junit
 from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, parquet_body
+from tests.support.junit_facts import check_junit
 
 __all__ = ["guarded", "place"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.soak.servers import free_port
+from tests.support.servers import free_port
 
 ROCPR = [sys.executable, "-c", "from service.cli.main import main; main()"]
 MAX_BODY_BYTES = 1_000_000

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.soak import cuts, malformed, memory
-from tests.soak.bombs import SHORT, bombs
-from tests.soak.servers import Service, serving
+from tests.support.attacks import cuts, malformed, memory
+from tests.support.attacks.bombs import SHORT, bombs
+from tests.support.servers import Service, serving
 
 
 @pytest.fixture(scope="module")

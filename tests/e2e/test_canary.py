@@ -1,6 +1,6 @@
 """A secret and hostile texts in every string: they appear nowhere that they should not."""
 
-from tests.soak.canary import run
+from tests.support.attacks.canary import run
 
 
 def test_the_canary_is_not_found_anywhere() -> None:

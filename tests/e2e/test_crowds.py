@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.soak import processes
-from tests.soak.attackers import crowds
-from tests.soak.bad_clients import missed_by
-from tests.soak.servers import Service, serving
-from tests.soak.small_calls import counted, during
-from tests.soak.unread import ports_of, still_there
-from tests.soak.uploads import big_ones, compact, during_uploads
+from tests.support import processes
+from tests.support.attacks.attackers import crowds
+from tests.support.attacks.bad_clients import missed_by
+from tests.support.attacks.small_calls import counted, during
+from tests.support.attacks.unread import ports_of, still_there
+from tests.support.attacks.uploads import big_ones, compact, during_uploads
+from tests.support.servers import Service, serving
 
 CROWDS = {"refused": 150, "half-heads": 50, "slow-heads": 50, "slow-bodies": 50, "idle": 300}
 LONG_ENOUGH = 13.0

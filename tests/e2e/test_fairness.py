@@ -1,11 +1,11 @@
 """A key with a lot of long work costs another key no answer, and the work of its departed clients is dropped."""
 
-from tests.soak import processes
-from tests.soak.attackers import askers
-from tests.soak.clients import Client
-from tests.soak.key_fairness import BIG_ROWS, THREADS, one_at_a_time, two_keys
-from tests.soak.samples import question, small
-from tests.soak.servers import Service
+from tests.support import processes
+from tests.support.attacks.attackers import askers
+from tests.support.attacks.key_fairness import BIG_ROWS, THREADS, one_at_a_time, two_keys
+from tests.support.clients import Client
+from tests.support.samples import question, small
+from tests.support.servers import Service
 
 SECONDS = 2.0
 WAIT_SECONDS = 15.0

@@ -1,6 +1,6 @@
 """Evaluators and workers killed at random moments: nothing is lost except what a killed worker was answering."""
 
-from tests.soak.kills import kill_helpers, kill_workers
+from tests.support.attacks.kills import kill_helpers, kill_workers
 
 
 def test_a_killed_evaluator_loses_nothing(*, is_long: bool) -> None:

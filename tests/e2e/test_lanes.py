@@ -7,10 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
 from tests.e2e.wire import SECONDS, Connection, request
-from tests.soak import processes
-from tests.soak.clients import Answer, Client
-from tests.soak.samples import question, small
-from tests.soak.servers import Service, serving
+from tests.support import processes
+from tests.support.clients import Answer, Client
+from tests.support.samples import question, small
+from tests.support.servers import Service, serving
 
 JSON = {"Content_Type": "application/json"}
 BIG = question(20_000, "auc")

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tests.soak import processes
-from tests.soak.clients import Client
-from tests.soak.memory import large_bodies
-from tests.soak.processes import MIB
-from tests.soak.samples import question
-from tests.soak.servers import serving
+from tests.support import processes
+from tests.support.attacks.memory import large_bodies
+from tests.support.clients import Client
+from tests.support.processes import MIB
+from tests.support.samples import question
+from tests.support.servers import serving
 
 
 def test_large_bodies_at_once_are_answered_within_the_memory() -> None:

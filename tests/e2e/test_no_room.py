@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import requests
 
-from tests import mounts
 from tests.e2e.conftest import free_port, wait_for_port
+from tests.support import mounts
 
 MASTER = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
 ROWS = 40_000

@@ -3,9 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.e2e.wire import Answer, Connection, check_problem, request
-from tests.soak.requests_made_up import send_cases, send_raw
-from tests.soak.rows import RAW_LIMIT
-from tests.soak.servers import serving
+from tests.support.attacks.requests_made_up import RAW_LIMIT, send_cases, send_raw
+from tests.support.servers import serving
 
 SLOW = {
     "no head": b"POST /v1/curves HTTP/1.1\r\nHost: a\r\n",

@@ -4,11 +4,11 @@ import signal
 from contextlib import ExitStack
 
 from tests.e2e.wire import SECONDS
-from tests.soak import processes
-from tests.soak.clients import Client
-from tests.soak.restarts import roll
-from tests.soak.samples import small
-from tests.soak.servers import STOP_SECONDS, serving
+from tests.support import processes
+from tests.support.attacks.restarts import roll
+from tests.support.clients import Client
+from tests.support.samples import small
+from tests.support.servers import STOP_SECONDS, serving
 
 
 def test_rolling_restarts_lose_nothing(*, is_long: bool) -> None:

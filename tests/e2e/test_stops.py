@@ -1,7 +1,7 @@
 """A reload loses nothing; SIGTERM ends a server even if clients have sent half a request."""
 
-from tests.soak.restarts import CLIENTS
-from tests.soak.stops import drain, reload
+from tests.support.attacks.restarts import CLIENTS
+from tests.support.attacks.stops import drain, reload
 
 
 def test_a_reload_loses_no_request() -> None:

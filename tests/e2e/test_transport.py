@@ -8,7 +8,7 @@ import pytest
 from service.wire.problems import PROBLEM_TYPES
 from tests.e2e.conftest import MAX_BODY_BYTES, Server
 from tests.e2e.wire import Connection, check_problem, chunked, request
-from tests.malformed_requests import CUT, JSON, SAMPLE
+from tests.support.malformed_requests import CUT, JSON, SAMPLE
 
 CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.asking import answered
+from tests.support.asking import answered
 
 DIGITS = Path(__file__).parents[1] / "data" / "digits_eight.csv"
 FEW_KINDS = {"tp": [900, 1500, 1900], "fp": [100, 700, 2500], "positives": 2000, "negatives": 4000}

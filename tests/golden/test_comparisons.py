@@ -8,7 +8,7 @@ import pytest
 
 from service.curves.comparison import Best, Comparison, evaluate_comparison
 from tests.reference import correctly_rounded
-from tests.strategies import Rows
+from tests.support.strategies import Rows
 
 
 def listed(best: Best | None) -> list[tuple[float, float, tuple[str, ...]]]:

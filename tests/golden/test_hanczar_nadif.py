@@ -13,7 +13,7 @@ import pytest
 from service.curves.counts import Counts
 from service.curves.tradeoff import Tradeoff, TradeoffOptions, evaluate_tradeoffs
 from tests.reference_tradeoff import INDICES
-from tests.strategies import Rows
+from tests.support.strategies import Rows
 
 HAYSTACK = 10**6
 """So many negatives that the all-positive row has almost no precision, and a small bound leaves it out."""

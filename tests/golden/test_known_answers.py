@@ -13,7 +13,7 @@ import pytest
 from service.curves.areas import Areas
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.pr import Every
-from tests.strategies import Data, Rows
+from tests.support.strategies import Data, Rows
 
 
 def areas(rows: Rows) -> Areas:

@@ -9,7 +9,7 @@ from service.curves.counts import Counts
 from service.curves.sample import Sample
 from service.inference.strata import Strata, Stratum, paired_strata, strata
 from tests import reference_bootstrap
-from tests.strategies import Data
+from tests.support.strategies import Data
 
 
 def strata_of(sample: Sample | Counts) -> Strata:

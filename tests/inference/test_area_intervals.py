@@ -30,7 +30,7 @@ from service.inference.rules import Metric
 from service.inference.strata import strata
 from service.inference.subject import Subject
 from tests import reference_gate_intervals as gate_intervals
-from tests.strategies import Data, Rows, examples, plain_weights, samples, tied_scores
+from tests.support.strategies import Data, Rows, examples, plain_weights, samples, tied_scores
 
 AREAS = ("roc", "pr", "average_precision")
 RESAMPLES = 99

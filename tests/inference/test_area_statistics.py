@@ -13,7 +13,7 @@ from service.curves.positive_steps import LARGEST_IN_SERIES
 from service.inference import area_statistics
 from service.inference.area_statistics import AREA_STATISTICS, row_by_row
 from tests.reference_pr import AREAS
-from tests.strategies import Rows, examples
+from tests.support.strategies import Rows, examples
 
 FAR_APART = st.one_of(st.just(0.0), st.integers(0, 9).map(float), st.floats(1e-3, 1e9))
 

@@ -21,7 +21,7 @@ from service.inference.draws import draws
 from service.inference.strata import Strata
 from tests import reference_bootstrap
 from tests.inference.made import listed, made, paired, strata_of
-from tests.strategies import Data, examples, near_scores, samples, tied_scores, weighted_samples
+from tests.support.strategies import Data, examples, near_scores, samples, tied_scores, weighted_samples
 
 
 def slowly(strata: Strata, evaluation: int, resamples: int, seed: int, stream: int = 0) -> list[dict[str, float]]:

@@ -19,7 +19,7 @@ from service.inference.area_statistics import AREA_STATISTICS
 from service.inference.bootstrap import LeftOut, bca_ends, jackknife, percentile_ends, replicates
 from tests import reference_bootstrap, reference_pr
 from tests.inference.made import listed, made, paired, strata_of
-from tests.strategies import Data, Rows, examples, samples, tied_scores
+from tests.support.strategies import Data, Rows, examples, samples, tied_scores
 
 
 @examples(60)

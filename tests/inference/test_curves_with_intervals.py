@@ -11,7 +11,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions
-from tests.strategies import Data, Rows
+from tests.support.strategies import Data, Rows
 
 DATA = Data([0.9, 0.8, 0.7, 0.6, 0.5, 0.4], [True, False, True, True, False, False])
 

@@ -20,7 +20,7 @@ from service.inference.spread import paired_spread, standard_error, unpaired_spr
 from service.inference.strata import paired_strata
 from tests import reference_inference as reference
 from tests.inference.made import pair_of, strata_of
-from tests.strategies import Data, examples, near_scores, plain_weights, samples, tied_scores, tilted_samples
+from tests.support.strategies import Data, examples, near_scores, plain_weights, samples, tied_scores, tilted_samples
 
 zero_weights = st.sampled_from([0.0, 0.5, 1.0, 3.0])
 scores = st.one_of(tied_scores, near_scores, st.integers(0, 9).map(float))

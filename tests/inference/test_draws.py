@@ -13,7 +13,7 @@ from scipy import stats
 from service.inference import draws as module
 from service.inference.draws import CROWD, KindDraws, SingleDraws, draws, poisson_cells
 from tests import reference_bootstrap
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 SEED = 5
 

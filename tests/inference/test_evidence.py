@@ -26,7 +26,11 @@ from service.inference.strata import paired_strata, strata
 from service.inference.subject import Subject
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
-from tests.gate_requests import (
+from tests.reference_bootstrap import bca_ends
+from tests.reference_gate import Evaluation, metrics, near
+from tests.reference_operating_points import CURVE_METRICS
+from tests.reference_pr import average_precision
+from tests.support.gate_requests import (
     FEW,
     ONE,
     OTHER,
@@ -38,11 +42,7 @@ from tests.gate_requests import (
     small,
     weighted,
 )
-from tests.reference_bootstrap import bca_ends
-from tests.reference_gate import Evaluation, metrics, near
-from tests.reference_operating_points import CURVE_METRICS
-from tests.reference_pr import average_precision
-from tests.strategies import Data, Rows, evaluation_of, examples
+from tests.support.strategies import Data, Rows, evaluation_of, examples
 
 FACES = np.random.default_rng(6)
 LABELS = (FACES.random(80) < 0.4).tolist()

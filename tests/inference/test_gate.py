@@ -17,7 +17,8 @@ from service.inference.rules import Rule
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
 from tests import reference_inference, reference_score
-from tests.gate_requests import (
+from tests.reference_gate import metrics, near
+from tests.support.gate_requests import (
     ANALYTIC,
     BASELINES,
     FEW,
@@ -29,8 +30,7 @@ from tests.gate_requests import (
     has_interval,
     requests,
 )
-from tests.reference_gate import metrics, near
-from tests.strategies import Data, Rows, evaluation_of, examples
+from tests.support.strategies import Data, Rows, evaluation_of, examples
 
 PLACES = ("metric", "at", "at_threshold", "over", "from", "to", "min_tpr")
 """The fields of a rule that describe its metric."""

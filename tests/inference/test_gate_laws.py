@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from service.inference.intervals import IntervalOptions
 from tests import reference_gate as reference
-from tests.gate_requests import ANALYTIC, BASELINES, FEW, ONE, OTHER, Request, every_rule, pairs, requests
-from tests.strategies import Data, examples
+from tests.support.gate_requests import ANALYTIC, BASELINES, FEW, ONE, OTHER, Request, every_rule, pairs, requests
+from tests.support.strategies import Data, examples
 
 
 class TestInvariance:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.asking import answered
+from tests.support.asking import answered
 
 # Of the positives, 6 of 8 are in the upper group, and 2 of 8 negatives: 60 or 36 of 64 pairs are in order.
 GROUPS = {"score_from": [0.5, 0.0], "score_to": [1.0, 0.4], "positives": [6, 2], "negatives": [2, 6]}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.gate_requests import ONE, OTHER, PERFECT, Request
 from tests.reference_gate import Evaluation
-from tests.strategies import Rows
+from tests.support.gate_requests import ONE, OTHER, PERFECT, Request
+from tests.support.strategies import Rows
 
 DROP = {"metric": "roc", "max_drop": 0.1}
 LEAST = {"metric": "roc", "min": 0.1}

@@ -12,8 +12,8 @@ import pytest
 
 from service.inference.influence import _FEW, _means
 from tests import reference_gate_intervals as reference
-from tests.gate_requests import Request
-from tests.strategies import Data
+from tests.support.gate_requests import Request
+from tests.support.strategies import Data
 
 CURRENT = Data([9, 8, 7, 7, 6, 5, 4, 3, 3, 2, 1], [label == "+" for label in "+-+-+--+---"])
 BASELINE = replace(CURRENT, scores=[8, 9, 3, 7, 6, 6, 5, 1, 4, 2, 3])

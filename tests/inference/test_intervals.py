@@ -27,7 +27,7 @@ from service.inference.intervals import (
 )
 from service.inference.spread import Spread
 from tests import reference_inference as reference
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 levels = st.one_of(st.floats(0.01, 0.999), st.sampled_from([0.5, 0.8, 0.9, 0.95, 0.99, 1 - 1e-9]))
 values = st.one_of(st.floats(1e-6, 1 - 1e-6), st.sampled_from([0.5, 1 - 2.0**-53, 1e-12]))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from service.curves.partial_areas import OVER, PartialRange, partial_areas
 from service.inference.partial_influence import partial_mean
-from tests.strategies import Data, confusion_of, examples, samples, weighted_samples
+from tests.support.strategies import Data, confusion_of, examples, samples, weighted_samples
 
 
 @st.composite

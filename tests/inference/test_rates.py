@@ -15,7 +15,7 @@ from service.inference.score import Ends, PairedShares, Share, p_value
 from tests import reference_score as reference
 from tests.inference.shares import Metric, Of, Parts, Z, counts, depths, ends_of, parts, shares, value_at
 from tests.reference_tradeoff import INDICES
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 metrics = st.one_of(
     st.sampled_from([(name, None) for name in RATES]),

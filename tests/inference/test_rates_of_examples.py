@@ -17,7 +17,7 @@ from service.inference.subject import Subject
 from tests import reference_score as reference
 from tests.inference.shares import Parts, Z
 from tests.reference_gate_intervals import trials_of
-from tests.strategies import Data, examples, plain_weights, samples
+from tests.support.strategies import Data, examples, plain_weights, samples
 
 THRESHOLD = 0.5
 

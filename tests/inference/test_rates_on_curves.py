@@ -15,7 +15,7 @@ from service.inference.rules import POINTS_WITH_INTERVALS
 from service.inference.score import Ends, wilson
 from tests import reference_score as reference
 from tests.inference.shares import Z, counts, depths
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 
 def test_the_metrics_of_a_curve_with_intervals_are_those_that_rules_allow():

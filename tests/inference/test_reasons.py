@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from service.inference.intervals import Interval
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach
 from service.inference.rules import Rule
-from tests.gate_requests import Request, requests
-from tests.strategies import examples
+from tests.support.gate_requests import Request, requests
+from tests.support.strategies import examples
 
 units = st.floats(0.0, 1.0)
 

@@ -14,7 +14,7 @@ from service.curves.errors import plain
 from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, METRIC_NAMES, Metric, Rule, percent
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -15,7 +15,7 @@ from service.inference.intervals import normal_quantile
 from service.inference.score import Ends, PairedShares, Share, p_value, range_including, split, wilson
 from tests import reference_score as reference
 from tests.inference.shares import Z, parts
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 HUGE = 1e15
 

@@ -17,7 +17,7 @@ import pytest
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
-from tests.asking import answered
+from tests.support.asking import answered
 
 Counts = NDArray[np.int64]
 Column = NDArray[np.float64]

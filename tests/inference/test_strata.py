@@ -15,7 +15,7 @@ from service.curves.sample import Sample
 from service.inference import strata as module
 from service.inference.strata import Strata, Stratum, paired_strata, rows_of, strata
 from tests.inference.made import pair_of, strata_of
-from tests.strategies import Data, examples, plain_weights, samples, tied_scores, weighted_samples
+from tests.support.strategies import Data, examples, plain_weights, samples, tied_scores, weighted_samples
 
 zero_weights = st.sampled_from([0.0, 0.0, 0.5, 1.0, 3.0])
 any_samples = st.one_of(samples(), samples(tied_scores), weighted_samples(), samples(tied_scores, zero_weights))

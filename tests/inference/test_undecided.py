@@ -10,9 +10,9 @@ import pytest
 from service.inference.gate import Check
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS
-from tests.gate_requests import FEW, ONE, OTHER, Request
 from tests.reference_gate import Evaluation
-from tests.strategies import Data, Rows
+from tests.support.gate_requests import FEW, ONE, OTHER, Request
+from tests.support.strategies import Data, Rows
 
 
 class TestUndecided:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from service.inference.intervals import IntervalOptions
-from tests.gate_requests import FEW, ONE, OTHER, PERFECT, Request
 from tests.reference_gate import Evaluation
-from tests.strategies import Data
+from tests.support.gate_requests import FEW, ONE, OTHER, PERFECT, Request
+from tests.support.strategies import Data
 
 FREE_END = 0.05 ** (1 / 3)
 """The free end of an area of 1, with three examples of each class and 90 % confidence."""

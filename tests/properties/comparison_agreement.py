@@ -17,7 +17,7 @@ from service.curves.sample import Sample
 from tests import reference_comparison
 from tests.reference import Row, Table, correctly_rounded
 from tests.reference_comparison import Interval
-from tests.strategies import Data, Rows, evaluation_of
+from tests.support.strategies import Data, Rows, evaluation_of
 
 Entry: TypeAlias = Rows | Data
 Pair: TypeAlias = tuple[int, int]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.properties.comparison_agreement import (
     Pair,
 )
-from tests.strategies import (
+from tests.support.strategies import (
     LARGEST,
     Data,
     Rows,

@@ -23,7 +23,7 @@ from service.answer import answer
 from service.curves.operating_points import METRICS
 from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, RATES
 from service.request import Answer, Request
-from tests.asking import LIMITS
+from tests.support.asking import LIMITS
 
 LONGEST_BODY = 1024
 MOST_CPU = 0.1

@@ -36,7 +36,7 @@ from tests.properties.rivals import (
     rival_scales,
     rival_sweeps,
 )
-from tests.strategies import (
+from tests.support.strategies import (
     Data,
     Rows,
     examples,

@@ -14,9 +14,9 @@ import pytest
 from service.answer import answer
 from service.operations import OPERATIONS
 from service.request import Request
-from tests.asking import LIMITS
-from tests.compiled_library import library, used
 from tests.properties.small_requests import requests
+from tests.support.asking import LIMITS
+from tests.support.compiled_library import library, used
 
 __all__ = ["library"]
 

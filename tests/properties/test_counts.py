@@ -17,7 +17,7 @@ from service.curves.hull import RocHull, corners, roc_convex_hull
 from service.curves.pr import AtRecall, Every
 from tests import reference
 from tests.properties.agreement import agree, columns
-from tests.strategies import (
+from tests.support.strategies import (
     LARGEST,
     Rows,
     big_sweeps,

@@ -16,9 +16,18 @@ from service.wire.answers.answer_tables import TABLES
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.formats.plain_arrow import NotPlain
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
-from tests.asking import LIMITS, read_csv, tables
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, json_body, parquet_body
-from tests.strategies import Data, Rows, classifiers, examples, fractional_sweeps, samples, sweeps, weighted_samples
+from tests.support.asking import LIMITS, read_csv, tables
+from tests.support.strategies import (
+    Data,
+    Rows,
+    classifiers,
+    examples,
+    fractional_sweeps,
+    samples,
+    sweeps,
+    weighted_samples,
+)
 
 Columns = dict[str, list[Any]]
 

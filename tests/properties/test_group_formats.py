@@ -18,8 +18,8 @@ from service.answer import answer
 from service.datasets.file import Dataset
 from service.request import Answer, Request
 from service.wire.media_types import JSON
-from tests.asking import LIMITS, ask
 from tests.properties.bodies import arrow_body, csv_body, parquet_body
+from tests.support.asking import LIMITS, ask
 
 pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")

@@ -17,10 +17,10 @@ from service.curves.bounds import Enclosure, bounded_areas
 from service.curves.given_groups import GroupColumns
 from service.curves.grouped import Grouped
 from tests import reference_pr
-from tests.asking import answered, ask
 from tests.reference_bounds import DIGITS, Group, bounds, least_average_precision
 from tests.reference_pr import AREAS
-from tests.strategies import Data, examples, samples, tied_scores
+from tests.support.asking import answered, ask
+from tests.support.strategies import Data, examples, samples, tied_scores
 
 ALL = {
     "include": ["auc", "points", "interpolated_pr", "achievable_pr", "calibration", "statistics"],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from tests import reference_pr
 from tests.properties.agreement import RELATIVE
-from tests.strategies import (
+from tests.support.strategies import (
     LARGEST,
     Data,
     Rows,

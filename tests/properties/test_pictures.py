@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from service.charts.picture import CHARTS
 from service.wire.media_types import SVG, TEXT
-from tests.asking import ask
 from tests.charts.drawing import NAMESPACE
-from tests.costs.tables import TABLES
-from tests.strategies import (
+from tests.support.asking import ask
+from tests.support.costs.tables import TABLES
+from tests.support.strategies import (
     Data,
     Rows,
     big_sweeps,

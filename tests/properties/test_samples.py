@@ -17,7 +17,7 @@ from service.curves.pr import Every
 from tests import reference
 from tests.properties.agreement import agree, close, columns
 from tests.reference import ulp_distance
-from tests.strategies import (
+from tests.support.strategies import (
     Data,
     examples,
     near_scores,

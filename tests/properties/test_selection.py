@@ -12,7 +12,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from tests import reference
 from tests.properties.agreement import agree
-from tests.strategies import Data, examples, samples, scores, tied_scores, weighted_samples
+from tests.support.strategies import Data, examples, samples, scores, tied_scores, weighted_samples
 
 cuts = st.lists(st.one_of(scores, tied_scores), min_size=1, max_size=6, unique_by=lambda cut: cut + 0.0)
 

@@ -11,8 +11,8 @@ import pytest
 
 from service.answer import answer
 from service.request import Request
-from tests.asking import LIMITS
 from tests.properties.small_requests import LONGEST_BODY, MOST_BYTES, TEXTS, cost, requests
+from tests.support.asking import LIMITS
 
 MOST_CALLS = 150_000
 MOST_ELEMENTS = 5_000_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from service.curves.evaluation import Curves, CurvesOptions, evaluate_curves
 from service.curves.pr import AtRecall
-from tests.strategies import Data, Rows, examples, samples
+from tests.support.strategies import Data, Rows, examples, samples
 
 TINY = 2.0**-20
 """A fraction of a true positive so small that, with counts of a few dozen, nothing happens within it."""

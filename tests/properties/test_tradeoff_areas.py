@@ -24,7 +24,7 @@ from tests.properties.tradeoff_agreement import SOURCES, asked, ranges, reported
 from tests.reference import Row
 from tests.reference_pr import mp
 from tests.reference_tradeoff import INDICES, Interval, relative
-from tests.strategies import Data, Rows, classifiers, evaluation_of, examples, samples, sweeps
+from tests.support.strategies import Data, Rows, classifiers, evaluation_of, examples, samples, sweeps
 
 PLAIN = 1e-12
 WEIGHTED = 1e-10

@@ -38,7 +38,7 @@ from tests.properties.tradeoff_agreement import (
     rows_of,
 )
 from tests.reference import Row
-from tests.strategies import LARGEST, Data, Rows, evaluation_of, examples, weighted_samples
+from tests.support.strategies import LARGEST, Data, Rows, evaluation_of, examples, weighted_samples
 
 
 @pytest.mark.parametrize("source", SOURCES)

@@ -18,7 +18,7 @@ from service.curves.sample import Sample
 from service.curves.tradeoff import OptimalCurve, TradeoffOptions, Tradeoffs, evaluate_tradeoffs
 from tests import reference_tradeoff
 from tests.reference import Row, Table
-from tests.strategies import (
+from tests.support.strategies import (
     Data,
     Rows,
     big_sweeps,

@@ -22,9 +22,9 @@ NOT_RUN = {
         "it makes an environment; tests/e2e builds the wheel and uses it"
     ),
     ". .venv/bin/activate": "it changes the shell",
-    "sh deploy/setup.sh dev\n.venv/bin/python -m tests.bench": "tests/bench runs it, in short",
-    ".venv/bin/python -m tests.costs --written": "tests/test_answer_size.py measures most of them",
-    "sh deploy/setup.sh dev\nsh deploy/spark.sh\n.venv/bin/python -m tests.scale": "tests/scale runs it, in short",
+    "sh deploy/setup.sh dev\n.venv/bin/python -m tests.tools.bench": "tests/tools/bench runs it, in short",
+    ".venv/bin/python -m tests.tools.costs --written": "tests/test_answer_size.py measures most of them",
+    "sh deploy/setup.sh dev\nsh deploy/spark.sh\n.venv/bin/python -m tests.tools.scale": "its tests run it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
     (
         ".venv/bin/python -m pytest tests/contract tests/readme tests/cli tests/test_*.py \\\n"
@@ -33,11 +33,11 @@ NOT_RUN = {
     ".venv/bin/python -m tests.contract.write 2>/dev/null": "tests/contract runs it and compares",
     ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.readme.write": "it changes the checkout; its tests compare",
-    ".venv/bin/python -m tests.coverage_of_intervals": "it takes hours; its tests run it in short",
-    ".venv/bin/python -m tests.error_rates_of_gates": "it takes hours; its tests run it in short",
-    ".venv/bin/python -m tests.error_rates_of_gates.cells": "it takes half an hour; its tests run a cell of it",
-    ".venv/bin/python -m tests.error_rates_of_gates.parts": "it takes minutes; its tests run a cell of it",
-    ".venv/bin/python -m tests.mutants": "it takes an hour; its tests try its changes",
+    ".venv/bin/python -m tests.tools.coverage_of_intervals": "it takes hours; its tests run it in short",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates": "it takes hours; its tests run it in short",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates.cells": "it takes half an hour; its tests run a cell of it",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates.parts": "it takes minutes; its tests run a cell of it",
+    ".venv/bin/python -m tests.tools.mutants": "it takes an hour; its tests try its changes",
 }
 """Commands that are not run here, and why."""
 

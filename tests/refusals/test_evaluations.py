@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests import asking
 from tests.refusals.places import COUNTED, COUNTS, LABELS, OTHER, ROC, SAMPLES, Keys, put
+from tests.support import asking
 
 SAMPLE_AT: list[tuple[str, Keys]] = [
     ("curves", ()),

@@ -10,7 +10,6 @@ import pytest
 from service.operations import OPERATIONS
 from service.wire.requests import fields as own
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
-from tests import asking
 from tests.contract.document import EVALUATION_PREFIX, evaluations
 from tests.contract.violations import violations
 from tests.refusals.places import (
@@ -27,6 +26,7 @@ from tests.refusals.places import (
     query,
 )
 from tests.refusals.wrong_values import Wrong, wrong_values
+from tests.support import asking
 
 PLACES = places()
 IN_QUERIES = [place for place in PLACES if in_query(place) and not isinstance(place.field, own.Scalar)]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests import asking
 from tests.refusals.places import COUNTED, COUNTS, DROP, LABELS, OTHER, ROC, SAMPLE, SAMPLES
+from tests.support import asking
 
 Row = tuple[str, dict[str, Any], str, str, str]
 

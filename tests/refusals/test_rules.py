@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests import asking
 from tests.refusals.places import DROP, QUERIES, SAMPLES, TABLE
+from tests.support import asking
 
 ONE_BOUND = "A rule needs exactly one of min, max and max_drop."
 BEST = "is the best value that the data allow: it has no interval, so it takes no confidence."

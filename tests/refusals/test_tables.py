@@ -9,8 +9,8 @@ import pytest
 from service.answer import answer
 from service.operations import OPERATIONS
 from service.request import Request
-from tests import asking
 from tests.refusals.places import COLUMNS, DROP, EVALUATING, QUERIES, TABLE
+from tests.support import asking
 
 COUNTS_TABLE = "tp,fp,threshold\n1,1,1\n2,2,2\n"
 GROUPS_TABLE = "score,positives,negatives\n.9,2,0\n.1,0,2\n"

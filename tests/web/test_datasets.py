@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from pyarrow import parquet
 
 from service.settings import SettingsError
-from tests.asking import answered
+from tests.support.asking import answered
 from tests.web.guarding import ANN, BEN, guarded_app
 
 pytest.importorskip("duckdb")

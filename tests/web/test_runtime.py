@@ -15,7 +15,7 @@ from service.web.allocation import BOARD_FILE, COUNTS_FILE_BYTES
 from service.web.lanes import board
 from service.web.lanes.slots import Slots
 from service.web.runtime import share_directory
-from tests import mounts
+from tests.support import mounts
 
 MASTER = """
 import os, sys, time

@@ -14,7 +14,7 @@ import pytest
 
 from service.web import spool
 from service.web.spool import FAILURE_SECONDS, LEAST_BYTES, Spool
-from tests import mounts
+from tests.support import mounts
 
 BLOCK = 4096
 PLENTY = 1 << 40

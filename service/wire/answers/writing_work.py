@@ -1,7 +1,7 @@
 """The work to write a result, in rows as service/curves/budget.py defines them, and the bound on names in an answer.
 
 A few bytes of a request may name what every row of an answer repeats. Each constant states its measurements;
-`python -m tests.costs` repeats them.
+`python -m tests.tools.costs` repeats them.
 """
 
 import orjson

@@ -1,6 +1,6 @@
 """The work to read a body, estimated by counting its punctuation, in the rows of service/curves/budget.py.
 
-Each constant states its measurements, up to those of hostile bodies; `python -m tests.costs` repeats them.
+Each constant states its measurements, up to those of hostile bodies; `python -m tests.tools.costs` repeats them.
 """
 
 _BODY_BYTES = 64

@@ -1,7 +1,7 @@
 """The work of a gate, estimated from its rules before it is evaluated, in the rows of service/curves/budget.py.
 
-Constants state their measurements, up to those of hostile requests; `python -m tests.costs` repeats them. Knows rules
-and evaluations, not how a rule is checked.
+Constants state their measurements, up to those of hostile requests; `python -m tests.tools.costs` repeats them. Knows
+rules and evaluations, not how a rule is checked.
 """
 
 from service.curves.confusion import Evaluation

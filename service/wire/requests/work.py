@@ -1,7 +1,7 @@
 """The work of a request, estimated before it is evaluated, in rows as service/curves/budget.py defines them.
 
 A row is 0.5 µs of one processor, or 40 bytes of an answer. Each constant states its measurements, up to those of
-hostile requests; `python -m tests.costs` repeats them. What depends on the counts themselves is spent during
+hostile requests; `python -m tests.tools.costs` repeats them. What depends on the counts themselves is spent during
 evaluation. Knows the content of requests, not how they are evaluated.
 """
 

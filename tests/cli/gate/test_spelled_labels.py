@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from tests.asking import ask
 from tests.cli.gate.gating import rocpr, written
 from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
+from tests.support.asking import ask
 
 SCORES = [0.9, 0.7, 0.5, 0.3]
 TRUTHS: list[list[Any]] = [

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from service.cli.gate.verdict_layout import verdict_lines
-from tests.verdicts import check, document
+from tests.support.verdicts import check, document
 
 LOGIT = {"lower": 0.9812345, "upper": 0.9987, "level": 0.95, "method": "logit", "standard_error": 0.003}
 

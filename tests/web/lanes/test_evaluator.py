@@ -29,8 +29,8 @@ from service.web.lanes.evaluator import (
 )
 from service.wire.answers.output import Output
 from service.wire.formats.codings import compress
-from tests.compiled_library import library_in, used
 from tests.e2e.wire import SECONDS
+from tests.support.compiled_library import library_in, used
 from tests.web.big_requests import BODY, LIMITS, request
 
 PLENTY = Effort(1 << 20, 1 << 20)

@@ -12,7 +12,7 @@ from service.web import allocation
 from service.web.allocation import COUNTS_FILE_BYTES, allocate
 from service.web.observation import counts_files
 from service.web.observation.counts_files import CountsFile, CountsOfAll, Identity
-from tests import mounts
+from tests.support import mounts
 
 COUNTING = """
 import pathlib, sys

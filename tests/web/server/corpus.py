@@ -1,7 +1,7 @@
 """Bytes that are requests, and bytes that are not, for a server with bodies of up to MAX_BODY_BYTES."""
 
 from tests.e2e.wire import chunked
-from tests.malformed_requests import GET, OK, problems
+from tests.support.malformed_requests import GET, OK, problems
 from tests.web.server.reading import MAX_BODY_BYTES
 
 POST = b"POST / HTTP/1.1\r\nHost: a\r\n"

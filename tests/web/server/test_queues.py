@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.web.server import queues
 from service.web.server.queues import PENALTY, FairQueue, Use
-from tests.strategies import examples
+from tests.support.strategies import examples
 
 HALF_LIFE = 2.0
 

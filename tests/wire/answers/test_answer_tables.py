@@ -9,7 +9,7 @@ from service.curves.evaluation import KEEPS, CurvesOptions, evaluate_curves
 from service.curves.operating_points import OperatingPoints
 from service.curves.sample import Sample
 from service.wire.answers.answer_tables import COUNTS, columns_of
-from tests.asking import answered
+from tests.support.asking import answered
 
 NONE = np.nan
 HUGE = 2.0**60

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from service.wire.answers.gate_answers import gate_document, gate_of
-from tests.gate_requests import BASELINES, ONE, Request, every_rule
+from tests.support.gate_requests import BASELINES, ONE, Request, every_rule
 
 
 @pytest.mark.parametrize("name", BASELINES)

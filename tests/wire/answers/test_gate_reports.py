@@ -17,10 +17,10 @@ from service.inference.intervals import IntervalOptions
 from service.inference.rules import BOUNDS, Rule
 from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, numbers_of
-from tests.gate_requests import BASELINES, FEW, ONE, Request, every_rule, requests
-from tests.junit_facts import check_junit
-from tests.strategies import Rows, examples
-from tests.verdicts import check, document, word
+from tests.support.gate_requests import BASELINES, FEW, ONE, Request, every_rule, requests
+from tests.support.junit_facts import check_junit
+from tests.support.strategies import Rows, examples
+from tests.support.verdicts import check, document, word
 
 COLUMNS = ["", "rule", "value", "interval", "baseline", "difference", "p"]
 STATUSES = {"passed": "✅ passed", "failed": "❌ failed", "undecided": "❔ undecided"}

@@ -16,8 +16,8 @@ from service.answer import response_media_types
 from service.charts.theme import colour
 from service.wire.answers import png
 from service.wire.media_types import PNG, SVG
-from tests.asking import ask, refusals
 from tests.charts.drawing import BODIES, NO_SWEEP, SAMPLE, drawn
+from tests.support.asking import ask, refusals
 
 DRAWS = png.is_drawn()
 drawn_here = pytest.mark.skipif(not DRAWS, reason=png.NEEDS)

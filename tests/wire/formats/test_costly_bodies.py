@@ -17,7 +17,7 @@ from service.wire.formats.json_format import MOST_PLACES, VALUES_PER_ROW, decode
 from service.wire.formats.table_columns import unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem
-from tests.asking import LIMITS, ask, refusals
+from tests.support.asking import LIMITS, ask, refusals
 
 FEW = Limits(max_rows=100, max_interpolated_rows=100)
 

@@ -14,7 +14,7 @@ from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.table_columns import LONGEST_HEADER
 from service.wire.formats.text_columns import TextColumn
 from service.wire.problems import Problem
-from tests.asking import LIMITS, ask
+from tests.support.asking import LIMITS, ask
 
 
 def column(*cells):

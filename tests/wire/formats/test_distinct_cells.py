@@ -12,7 +12,7 @@ from service.curves.budget import at_most
 from service.request import Effort, Request
 from service.wire.formats import distinct_cells
 from service.wire.formats.distinct_cells import encoded
-from tests.asking import LIMITS, refusals
+from tests.support.asking import LIMITS, refusals
 
 ARROW = "application/vnd.apache.arrow.stream"
 EFFORT = Effort(1_000_000, 1 << 20)

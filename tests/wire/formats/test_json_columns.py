@@ -16,7 +16,7 @@ from service.wire.formats import json_columns, json_format
 from service.wire.formats.json_columns import MOST_LISTS, PIECE, PLACEHOLDER, SHORTEST_LIFTED, NumberList, lift_columns
 from service.wire.formats.json_format import decode_json, parse_json
 from service.wire.problems import Problem
-from tests.asking import LIMITS, ask
+from tests.support.asking import LIMITS, ask
 
 LONG = "[" + ", ".join(["0.25"] * SHORTEST_LIFTED) + "]"
 

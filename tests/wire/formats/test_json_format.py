@@ -6,7 +6,7 @@ import pytest
 from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats.json_format import decode_json
 from service.wire.problems import Problem
-from tests.asking import LIMITS
+from tests.support.asking import LIMITS
 
 
 @pytest.mark.parametrize(

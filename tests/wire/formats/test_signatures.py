@@ -12,8 +12,8 @@ from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.formats.signatures import media_type_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.problems import Problem
-from tests.asking import LIMITS
 from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, json_body, parquet_body
+from tests.support.asking import LIMITS
 
 BYTES = "application/octet-stream"
 AS_CSV = "send Content-Type: text/csv."

@@ -10,7 +10,7 @@ from service.request import Effort, Request
 from service.settings import Settings
 from service.wire.media_types import JSON
 from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES, GatesRequestSchema, RuleSchema
-from tests.asking import LIMITS
+from tests.support.asking import LIMITS
 
 SAMPLE = {"scores": [0.9, 0.7, 0.7, 0.5], "labels": [1, 0, 1, 0]}
 RULE = {"metric": "roc", "min": 0.5}

@@ -7,7 +7,7 @@ from service.settings import Settings
 from service.wire.requests.curves_schemas import MOST_PARTIAL, MOST_PREVALENCES
 from service.wire.requests.gates_schemas import MOST_RULES
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS
-from tests.costs.tables import counts, sample
+from tests.support.costs.tables import counts, sample
 
 BIG = Settings().big_work
 ROC = {"metric": "roc", "min": 0.5}

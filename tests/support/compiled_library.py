@@ -1,0 +1,60 @@
+"""The compiled library in a separate directory, so that tests neither need nor change the checkout's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deploy import build_hook
+from service.curves.compiled import KERNEL
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def library_in(directory: Path, *options: str) -> Path:
+    """Compile it, if there is a compiler."""
+    library = directory / "kernel.so"
+    build_hook.compile_library([*compiler(), *options], ROOT / build_hook.SOURCES, library)
+    return library
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library for the tests of a module."""
+    return library_in(tmp_path_factory.mktemp("library"))
+
+
+def compiler() -> list[str]:
+    """The command of the compiler; without one the test is skipped."""
+    try:
+        return build_hook.compiler_command()
+    except build_hook.NotCompiled as reason:
+        pytest.skip(str(reason))
+
+
+@contextmanager
+def used(library: Path | None) -> Iterator[None]:
+    """Use a library, or none, and afterwards the previous one."""
+    before = KERNEL.path
+    KERNEL.use(library)
+    try:
+        yield
+    finally:
+        KERNEL.use(before)
+
+
+def bits(answer: Any) -> Any:
+    """An answer in a form in which two are equal only if all their bits are."""
+    if isinstance(answer, np.ndarray):
+        return answer.dtype.str, answer.tobytes()
+    if is_dataclass(answer):
+        return {field.name: bits(getattr(answer, field.name)) for field in fields(answer)}
+    if isinstance(answer, (list, tuple)):
+        return [bits(part) for part in answer]
+    return answer.hex() if isinstance(answer, float) else answer

@@ -1,0 +1,235 @@
+"""Which requests a server answers in its own process: ordinary ones, and none that costs more than it seems to.
+
+Statuses, work and lengths only. How long they take, and thousands of others: `python -m tests.tools.costs`.
+"""
+
+from functools import cache
+
+import pytest
+
+from service.answer import answer
+from service.curves.budget import TooMuchWork
+from service.request import Effort
+from service.settings import Settings
+from service.wire.media_types import CSV, MARKDOWN, SVG, XML
+from tests.support.asking import LIMITS
+from tests.support.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family, asking, family
+from tests.support.costs.measure import largest, measured, work
+from tests.support.costs.other_families import compared, shuffled
+from tests.support.costs.tables import TABLES, classes, sample, weighted
+from tests.tools.costs import search as tool
+from tests.tools.costs.groups_families import groups
+
+BIG_WORK = Settings().big_work
+EFFORT = Effort(BIG_WORK, DECODED_BYTES)
+MOST_BYTES = 1_100_000
+
+BIG = [
+    # Below a kilobyte: a few rows whose totals, places or options make them expensive.
+    ("curves: few rows, 1900 of 1e15", 1),
+    ("curves: few rows, 1e15, in steps", 1000),
+    ("curves: few rows, 1e15, in steps", 7999),
+    ("curves: few rows, 1e150, in steps", 8000),
+    ("curves: half steps", 2000),
+    ("curves: P by ones", 9000),
+    ("curves: few rows, fractions, at recall 1e-300", 140),
+    ("curves: counts, short steps of few, everything", 8),
+    ("curves: sample, 6 rows, bootstrap", 9901),
+    ("curves: counts, 1e15, 6 rows, bca", 9901),
+    ("tradeoffs: few rows, tiny, at λ 1e-300", 100),
+    ("tradeoffs: density 1000 1000, next to 0", 1),
+    ("tradeoffs: density 0.01 0.01, not quite all", 1),
+    ("gates: 4 rows, precision at_threshold sure drop", 12),
+    ("gates: 4 rows, precision at_threshold sure drop paired", 1),
+    ("gates: 4 rows, f_measure at min", 20),
+    ("gates: 6 rows, bootstrap of tpr_at_fpr", 9901),
+    # Groups, which take longer than rows.
+    ("tradeoffs: groups, open of fractions", 1250),
+    ("gates: groups, open of weights", 2000),
+    ("curves: groups, open, areas", 3900),
+    ("curves: groups, open, operating points", 60),
+    ("curves: groups, fractions in ties", 12_000),
+    ("slices: groups, exact of weights, 2 each, intervals", 10),
+    ("slices: groups, exact, 2 each, alone", 14),
+    ("comparisons: groups, exact of fractions", 3700),
+    # A request line or a few kilobytes.
+    ("curves: few rows, plain, tpr_at_fpr at 0.3", 1000),
+    ("curves: query, interpolation 0.1", 1990),
+    ("gates: 4 rows, jaccard at drop", 100),
+    ("gates: 6 rows, many levels of one bootstrap", 100),
+    ("gates: 200 weights, jaccard at, at_threshold sure drop", 20),
+    ("comparisons: samples of 2 rows, short names", 49),
+    ("comparisons: equal samples of 2 rows, of four bytes names", 49),
+    ("comparisons: one that crosses equal ones of 300 rows, long names", 9),
+    ("comparisons: crossings of 300 rows, of four bytes names", 4),
+    ("curves: JSON, operating_points {}", 1000),
+    ("gates: JSON, rules {}", 700),
+    ("comparisons: CSV, 50 scores", 1),
+    ("comparisons: crossings of 3 rows, short names, all charts", 40),
+    ("gates: undecided rules, all charts", 100),
+    ("columns: CSV, 1 rows of 1", 500),
+    ("slices: rows, 2 each, 20 points", 20),
+    ("slices: wide weights, 10 each, intervals", 20),
+    ("columns: CSV, 30 rows of a", 80),
+    # Longer ones.
+    ("curves: counts, no sweep, all charts", 4000),
+    ("columns: JSON, a list of strings", 60_000),
+    ("columns: floats of application/vnd.apache.parquet", 200),
+    ("curves: counts, a line, points", 4000),
+    ("curves: counts, short steps, auc", 6000),
+    ("curves: weights, some tiny, auc", 7500),
+    ("curves: thresholds", 9000),
+    ("curves: tuning, sample", 9000),
+    ("tradeoffs: counts, a circle", 3000),
+    ("tradeoffs: counts near a ray, 2^-46", 2000),
+    ("gates: 300 counts, kulczynski at drop", 20),
+    ("gates: 7,000 rows, tpr_at_fpr at sure", 60),
+    ("comparisons: 5 tiny crossings", 500),
+    ("comparisons: 10 lines", 300),
+    ("comparisons: 50 samples", 100),
+    ("curves: JSON, empty objects as scores", 87_000),
+    ("curves: JSON, empty lists as scores", 87_000),
+    ("curves: JSON, members", 20_000),
+    ("curves: JSON, digits after a string", 100_000),
+    ("curves: JSON, numbers of 20 digits as scores", 8000),
+    ("curves: JSON, halfway numbers as scores in gzip", 1200),
+    ("curves: JSON, halfway numbers, not lifted, in gzip", 1200),
+    ("curves: members of gzip", 9000),
+    ("curves: blocks of gzip", 7000),
+    ("curves: Arrow, empty batches", 700),
+    ("curves: Arrow, batches", 700),
+    ("curves: Arrow, dictionaries", 200),
+    ("curves: Arrow, columns", 2200),
+    ("curves: Arrow, columns in a column", 2200),
+    ("curves: Parquet, row groups", 1000),
+    ("curves: Parquet, pages", 400),
+    ("curves: Parquet, columns", 1000),
+    ("curves: lists in gzip", 1000),
+    ("curves: CSV, quotes", 15_000),
+]
+"""Valid requests, and invalid ones that cost as much to refuse: they belong in an evaluator process."""
+
+CHEAP = [
+    ("curves: JSON, nested", 500),
+    ("curves: JSON, members", 9000),
+    ('curves: JSON, operating_points {"metric":"aaaaaaaaaaaaaaaaaaa', 500),
+    ('curves: JSON, operating_points {"0":1,"1":1,"2":1,"3":1,"4":1', 250),
+    ("curves: JSON, infinities as scores", 20_000),
+    ("curves: JSON, long integers as scores", 800),
+    ("curves: JSON, escapes as scores", 20_000),
+    ("comparisons: CSV, names and columns", 9000),
+    ("curves: CSV, columns, none", 20_000),
+    ("curves: query, parameters", 1900),
+    ("curves: query, brackets", 4000),
+    ("curves: query, operating_points {}", 2600),
+    ("gates: query, rules {}", 100),
+    ("columns: JSON, no columns", 100),
+]
+"""Requests that are refused in the server's own process."""
+
+
+@cache
+def families() -> dict[str, Family]:
+    return {each.name: each for each in tool.families()}
+
+
+def test_families_have_names_of_their_own():
+    names = [each.name for each in tool.families()]
+    assert len(names) == len(set(names)) > 1000
+
+
+@pytest.mark.parametrize(("name", "size"), BIG)
+def test_a_costly_request_is_not_a_small_one(name, size):
+    request = families()[name].request(size)
+    assert len(request.body) <= BIG_BODY_BYTES  # or it would be big unread
+    with pytest.raises(TooMuchWork):
+        answer(request, LIMITS, EFFORT)
+
+
+@pytest.mark.parametrize(("name", "size"), CHEAP)
+def test_what_is_wrong_is_cheap_to_refuse(name, size):
+    refused = answer(families()[name].request(size), LIMITS, EFFORT)
+    assert refused.status in {400, 422}
+    assert len(refused.body) < 8_000
+
+
+GATE = [
+    {"metric": "roc", "min": 0.5, "confidence": 0.95},
+    {"metric": "average_precision", "min": 0.5, "confidence": 0.95},
+    {"metric": "roc", "max_drop": 0.02, "confidence": 0.95},
+    {"metric": "recall", "at_threshold": 0.5, "max_drop": 0.02, "confidence": 0.95},
+    {"metric": "f_measure", "at": 0.5, "min": 0.5},
+    {"metric": "precision", "at_threshold": 0.5, "min": 0.1, "confidence": 0.9},
+]
+ORDINARY = {
+    "all curves of 1,000 rows": asking("curves", sample(1000)),
+    "of weights": asking("curves", weighted(1000, -2, 2)),
+    "of counts": asking("curves", TABLES["counts"](1000)),
+    "of CSV": asking("curves", "scores,labels\n" + "0.5,1\n0.25,0\n" * 500, content_type=CSV),
+    "as CSV": asking("curves", sample(1000), accept=CSV),
+    "compressed": asking("curves", sample(1000), coding="gzip"),
+    "sent as gzip": asking("curves", sample(1000), sent_as="gzip"),
+    "with intervals": asking("curves", sample(1000) | {"intervals": {}}),
+    "with operating points": asking(
+        "curves", sample(1000) | {"operating_points": [{"metric": "tpr_at_fpr", "at": at / 50} for at in range(50)]}
+    ),
+    "areas of 10,000 rows": asking("curves", sample(10_000) | {"include": ["auc"]}),
+    "areas of 10,000 weights": asking("curves", weighted(10_000, -2, 2) | {"include": ["auc"]}),
+    "trade-offs of 1,000 rows": asking("tradeoffs", sample(1000) | {"at_lambda": [0.25, 0.5, 0.75]}),
+    "trade-offs of weights": asking("tradeoffs", weighted(1000, -2, 2)),
+    "trade-offs of counts": asking("tradeoffs", TABLES["counts"](1000)),
+    "two models of 1,000 rows": asking("comparisons", compared("samples", 2, 1000)),
+    "five models of 300 rows": asking("comparisons", compared("samples", 5, 300)),
+    "two models of weights": asking("comparisons", compared("weights", 2, 1000)),
+    "areas of 1,000 open groups": asking("curves", groups(1000, width=0.5) | {"include": ["auc"]}),
+    "trade-offs of 1,000 groups": asking("tradeoffs", groups(1000)),
+    "all curves of 1,000 groups": asking("curves", groups(1000)),
+    "ten slices of 1,000 rows": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}),
+    "their picture": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}, accept=SVG),
+    "three classes of 500 rows": asking("classes", classes(3, 500)),
+    "their curves": asking("classes", classes(3, 200), accept=SVG),
+    "a gate of 1,000 rows": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}),
+    "a paired gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "paired": True}),
+    "its summary": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=MARKDOWN),
+    "its picture": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=SVG),
+    "a picture of curves": asking("curves", sample(1000) | {"include": ["auc"]}, accept=SVG),
+    "of trade-offs": asking("tradeoffs", sample(1000), accept=SVG),
+    "of two models": asking("comparisons", compared("samples", 2, 200), accept=SVG),
+    "curves with their pictures": asking("curves", sample(1000) | {"include": ["auc"], "charts": ["roc", "pr"]}),
+    "a gate with its picture": asking(
+        "gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "charts": ["gate"]}
+    ),
+    "columns of CSV": asking(
+        "columns", ",".join("abcdefghij") + "\n" + "0.5,1,x,y,,2,3,4,5,6\n" * 200, content_type=CSV
+    ),
+    "columns of JSON": asking("columns", sample(5000)),
+    "its report": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=XML),
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_requests_are_small(name):
+    small = answer(ORDINARY[name], LIMITS, EFFORT)
+    assert small.status == 200
+    assert len(small.body) < MOST_BYTES / 3
+    assert work(ORDINARY[name]) < BIG_WORK
+
+
+def test_the_tool_finds_the_largest_small_request():
+    few = sample(4)
+    stairs = family("curves", "stairs", lambda size: few | {"thresholds": [at / size for at in range(size)]}, 40_000)
+    size = largest(stairs, BIG_WORK)
+    assert 500 < size < 5000
+    cost = measured(stairs.request(size), BIG_WORK)
+    assert (cost.status, cost.answer > 10_000, cost.work <= BIG_WORK) == (200, True, True)
+    assert measured(stairs.request(2 * size), BIG_WORK).status == 0
+    assert largest(family("curves", "none", lambda _: few, 3), 0) == 0
+    assert largest(family("curves", "all", lambda _: few, 3), BIG_WORK) == 3
+
+
+def test_the_tool_reports(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["tests.tools.costs", "--only", "few rows, fractions, in steps", "--top", "1"])
+    assert tool.main() == 0
+    out = capsys.readouterr().out
+    assert "curves: few rows, fractions, in steps × " in out
+    assert "2 requests, 0 of them beyond" in out

@@ -1,0 +1,54 @@
+"""The simulation itself: its true areas are correct, and its figures do not depend on how it was run."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from service.curves.areas import roc_area
+from service.curves.confusion import ConfusionTable
+from tests.tools.coverage_of_intervals.__main__ import markdown, within
+from tests.tools.coverage_of_intervals.populations import Population
+from tests.tools.coverage_of_intervals.simulation import METHODS, Coverage, simulated
+
+
+def test_scores_that_say_nothing_have_the_prevalence_as_area() -> None:
+    population = Population(20, 60, 0.5)
+    assert population.shift == 0
+    assert population.pr == pytest.approx(0.25, abs=1e-9)
+
+
+@pytest.mark.parametrize("population", [Population(30_000, 60_000, 0.8), Population(20_000, 40_000, 0.9, spread=2.0)])
+def test_a_large_sample_comes_near_the_true_areas(population: Population) -> None:
+    sample = population.sample(np.random.default_rng(5))
+    assert roc_area(ConfusionTable.of(sample)) == pytest.approx(population.roc, abs=0.01)
+    assert average_precision_score(sample.labels, sample.scores) == pytest.approx(population.pr, abs=0.01)
+
+
+def test_the_figures_do_not_depend_on_the_number_of_processes() -> None:
+    population = Population(10, 15, 0.8)
+    one, two = (simulated(population, 20, 100, 3, processes) for processes in (1, 2))
+    assert one == two
+    assert [(each.area, each.method) for each in one] == [
+        (area, method) for area, methods in METHODS.items() for method in methods
+    ]
+    assert all(10 < each.held <= 20 for each in one)
+
+
+def test_a_coverage_beyond_what_is_asked_is_a_miss() -> None:
+    judged, small = Population(100, 100, 0.8), Population(20, 20, 0.8)
+    assert within(Coverage(judged, "roc", "logit", 9450, 10_000))
+    assert not within(Coverage(judged, "roc", "logit", 9300, 10_000))
+    assert not within(Coverage(judged, "roc", "bootstrap", 9650, 10_000))
+    assert within(Coverage(small, "roc", "bootstrap", 5000, 10_000))
+    assert within(Coverage(judged, "pr", "logit", 9900, 10_000))
+
+
+def test_the_table_has_a_row_for_each_population() -> None:
+    found = [
+        Coverage(Population(10, 15, 0.8), area, method, 95, 100)
+        for area, methods in METHODS.items()
+        for method in methods
+    ]
+    *_, row = markdown(found, 100, 1000).splitlines()
+    assert row.startswith("| 10 | 15 | 0.8 | ")
+    assert row.count("95.0") == len(found)
