@@ -31,9 +31,9 @@ def root() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--compiled`: use the loops in C, compiled from these sources. `--long`: try all examples of each law."""
+    """`--compiled`: use the loops in C, compiled from these sources. `--all`: all tests, and all examples of laws."""
     parser.addoption("--compiled", action="store_true", help="use the loops in C instead of NumPy")
-    parser.addoption("--long", action="store_true", help="also long proofs, and five times as many examples of laws")
+    parser.addoption("--all", action="store_true", help="all tests, not only the first ones; all examples of laws")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Applications share what they derive from openapi.yaml, which takes a tenth of a second; tests make hundreds.
     app.contract_blueprint = cache(app.contract_blueprint)
-    strategies.examples_are_all = config.getoption("--long")
+    strategies.examples_are_all = config.getoption("--all")
     compiled.LIBRARY = ROOT / "none"
     os.environ["ROCPR_COMPILED"] = "off"  # for servers
     if config.getoption("--compiled"):
@@ -71,11 +71,12 @@ def pytest_collection() -> Generator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests marked as long, except with `--long`."""
-    if not config.getoption("--long"):
-        long = [item for item in items if item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if item not in long]
+    """Deselect tests marked `all`, except with `--all` or if they are named."""
+    if config.getoption("--all") or any("::" in name for name in config.args):
+        return
+    later = [item for item in items if item.get_closest_marker("all")]
+    config.hook.pytest_deselected(items=later)
+    items[:] = [item for item in items if not item.get_closest_marker("all")]
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -85,9 +86,9 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 @pytest.fixture(scope="session")
-def is_long(pytestconfig: pytest.Config) -> bool:
+def runs_all(pytestconfig: pytest.Config) -> bool:
     """Whether a test may take its time."""
-    return bool(pytestconfig.getoption("--long"))
+    return bool(pytestconfig.getoption("--all"))
 
 
 @pytest.fixture(scope="session", autouse=True)

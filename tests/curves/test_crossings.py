@@ -108,8 +108,8 @@ def mixed(random: Generator) -> Pair:
     ("family", "number"),
     [(whole, 150), (near_parallel, 100), (fractional, 150), (near_parallel_fractional, 300), (tiny, 100), (mixed, 100)],
 )
-def test_crossings_are_rounded_once(family: Callable[[Generator], Pair], number: int, *, is_long: bool) -> None:
-    number = number if is_long else 2 * number // 5
+def test_crossings_are_rounded_once(family: Callable[[Generator], Pair], number: int, *, runs_all: bool) -> None:
+    number = number if runs_all else 2 * number // 5
     random = np.random.default_rng(7)
     sizes = [agree(*family(random)) for _ in range(number)]
     assert sum(sizes) > 2.5 * number

@@ -109,9 +109,9 @@ def tiny(random: Generator) -> Chain:
     ],
 )
 def test_breakpoints_are_the_nearest_doubles(
-    family: Callable[[Generator], Chain], number: int, *, is_long: bool
+    family: Callable[[Generator], Chain], number: int, *, runs_all: bool
 ) -> None:
-    number = number if is_long else 2 * number // 5
+    number = number if runs_all else 2 * number // 5
     random = np.random.default_rng(11)
     assert sum(all_nearest(family(random)) for _ in range(number)) > 2 * number
 

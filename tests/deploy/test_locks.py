@@ -40,7 +40,7 @@ def test_the_server_and_the_client_of_spark_are_never_in_one_environment(root: P
     assert [lock for lock in LOCKS if "pyspark-client" in names[lock]] == [ENGINES, DEV]
 
 
-def test_the_bill_of_materials_names_every_requirement(root: Path, *, is_long: bool) -> None:
+def test_the_bill_of_materials_names_every_requirement(root: Path, *, runs_all: bool) -> None:
     from cyclonedx.schema import SchemaVersion  # takes a second, in each process that collects tests
     from cyclonedx.validation.json import JsonStrictValidator
 
@@ -57,7 +57,7 @@ def test_the_bill_of_materials_names_every_requirement(root: Path, *, is_long: b
         assert component["purl"] == f"pkg:pypi/{component['name']}@{component['version']}"
         billed[component["name"], component["version"], frozenset(one["content"] for one in hashes)] += 1
     assert billed == Counter((one.name, one.version, one.hashes) for one in read_lock(root / RUN))
-    if is_long:
+    if runs_all:
         assert build_bill(root) == text
 
 

@@ -58,7 +58,7 @@ def read_or_nothing(path: Path) -> str:
     [
         (os.killpg, signal.SIGINT),
         (os.kill, signal.SIGTERM),
-        pytest.param(os.kill, signal.SIGINT, marks=pytest.mark.long),
+        pytest.param(os.kill, signal.SIGINT, marks=pytest.mark.all),
     ],
 )
 @pytest.mark.usefixtures("made_here")

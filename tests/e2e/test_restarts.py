@@ -11,8 +11,8 @@ from tests.support.samples import small
 from tests.support.servers import STOP_SECONDS, serving
 
 
-def test_rolling_restarts_lose_nothing(*, is_long: bool) -> None:
-    found = roll(10 if is_long else 2, ahead=2, workers=1)
+def test_rolling_restarts_lose_nothing(*, runs_all: bool) -> None:
+    found = roll(10 if runs_all else 2, ahead=2, workers=1)
     assert found.missed == []
 
 

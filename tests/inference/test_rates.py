@@ -110,10 +110,10 @@ def test_the_uncertainty_of_precision_1_comes_from_the_negatives():
     ("metric", "classes"),
     [
         (("precision", None), ((0.7, 0.1, 0.05, 60.0), (0.05, 0.02, 0.04, 200.0))),
-        pytest.param(("precision", None), ((0.5, 0.2, 0.0, 12.5), (0.0, 0.0, 0.0, 40.0)), marks=pytest.mark.long),
+        pytest.param(("precision", None), ((0.5, 0.2, 0.0, 12.5), (0.0, 0.0, 0.0, 40.0)), marks=pytest.mark.all),
         (("f_measure", 0.4), ((0.0, 0.9, 0.1, 20.0), (0.3, 0.0, 0.6, 15.0))),
         (("fowlkes_mallows", 0.5), ((0.9, 0.0, 0.0, 8.0), (0.01, 0.03, 0.0, 1e6))),
-        pytest.param(("fpr", None), ((0.7, 0.1, 0.05, 60.0), (0.05, 0.02, 0.04, 200.0)), marks=pytest.mark.long),
+        pytest.param(("fpr", None), ((0.7, 0.1, 0.05, 60.0), (0.05, 0.02, 0.04, 200.0)), marks=pytest.mark.all),
     ],
 )
 def test_a_paired_interval_is_as_wide_as_any_split_of_the_error(metric, classes):

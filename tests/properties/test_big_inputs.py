@@ -88,10 +88,10 @@ def evaluated(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None
 
 
 @pytest.mark.parametrize("kind", ["distinct", "tied", "skewed"])
-def test_big_sample(kind: str, *, is_long: bool) -> None:
+def test_big_sample(kind: str, *, runs_all: bool) -> None:
     """100,000 rows or more: every count, every hull member, and the rational areas."""
     random = np.random.default_rng(7)
-    labels = random.random(300_000 if is_long else 100_000) < (0.001 if kind == "skewed" else 0.5)
+    labels = random.random(300_000 if runs_all else 100_000) < (0.001 if kind == "skewed" else 0.5)
     scores = random.normal(size=labels.size) + labels
     if kind == "tied":
         scores = np.round(scores, 3)
@@ -135,9 +135,9 @@ WEIGHTS = {
 
 @pytest.mark.parametrize("order", ["sorted", "reversed", "shuffled"])
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_big_weighted_sums(kind: str, order: str, *, is_long: bool) -> None:
+def test_big_weighted_sums(kind: str, order: str, *, runs_all: bool) -> None:
     """'With weights the sums are exact to 1 ulp whatever the row order (plain cumsum is off by 400,000 ulp).'"""
-    size = 40_000 if is_long else 10_000
+    size = 40_000 if runs_all else 10_000
     random = np.random.default_rng(11)
     make, power = WEIGHTS[kind]
     weights = make(random, size)

@@ -81,10 +81,10 @@ def answers(library: Path, request: Request) -> list[tuple[int, bytes]]:
     return found
 
 
-def test_small_requests(library: Path, *, is_long: bool) -> None:
+def test_small_requests(library: Path, *, runs_all: bool) -> None:
     """The requests with the worst counts and weights that were found."""
     seen = set()
-    for name, request in islice(requests(), 0, None, 1 if is_long else 3):
+    for name, request in islice(requests(), 0, None, 1 if runs_all else 3):
         compiled, plain = answers(library, request)
         assert compiled == plain, name
         seen.add(request.operation)

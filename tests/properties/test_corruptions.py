@@ -14,9 +14,9 @@ DEADLINE = 300
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is read and limited as Linux does")
-def test_every_corrupted_body_gets_an_answer(*, is_long: bool) -> None:
+def test_every_corrupted_body_gets_an_answer(*, runs_all: bool) -> None:
     """In a separate process: its crash fails this test, and its last index identifies the body."""
-    how_many = MANY if is_long else FEW
+    how_many = MANY if runs_all else FEW
     command = [sys.executable, "-m", "tests.properties.corruptions", "0", str(how_many)]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE, check=False)

@@ -23,15 +23,15 @@ LARGEST = 2**53
 
 
 examples_are_all = False
-"""Whether laws are tried with all examples, not only a fifth (conftest.py)."""
+"""Whether laws are tried with all examples, not only some of them (conftest.py)."""
 
-FEWEST = 12
+PART, FEWEST = 15, 6
 
 
 def examples(number: int) -> settings:
     """The same examples on every run, without a deadline and without a database."""
     if not examples_are_all:
-        number = min(number, max(number // 5, FEWEST))
+        number = min(number, max(number // PART, FEWEST))
     checks = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     return settings(max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=checks)
 

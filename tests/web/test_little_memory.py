@@ -12,9 +12,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def every(*, is_long: bool) -> str:
+def every(*, runs_all: bool) -> str:
     """1 to try every amount of memory, 5 to try every fifth."""
-    return "1" if is_long else "5"
+    return "1" if runs_all else "5"
 
 
 def test_a_lack_of_memory_is_reported_whenever_it_comes(root: Path, every: str) -> None:

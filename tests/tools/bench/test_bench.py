@@ -34,7 +34,7 @@ def sample() -> tuple[np.ndarray, np.ndarray]:
     return scores, random.random(200) < scores
 
 
-@pytest.mark.long
+@pytest.mark.all
 def test_every_row_is_measured_and_compared(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.tools.bench", "--quick", "--json", "-"],

@@ -20,7 +20,7 @@ from tests.tools.error_rates_of_gates.simulation import TAIL, Case, simulated
 SETS = 500
 
 
-@pytest.mark.long
+@pytest.mark.all
 @pytest.mark.parametrize("case", [Case(60, 120, 0.8, 0.0), Case(60, 120, 0.8, 0.0, paired=False)])
 def test_p_values_of_equal_models_are_uniform(case: Case) -> None:
     """Under the null hypothesis, p-values are uniform."""
@@ -29,7 +29,7 @@ def test_p_values_of_equal_models_are_uniform(case: Case) -> None:
     assert right(rates)
 
 
-@pytest.mark.long
+@pytest.mark.all
 @pytest.mark.parametrize("case", [Case(60, 120, 0.8, 0.05), Case(60, 120, 0.85, 0.05, paired=False)])
 def test_non_inferiority_errs_as_often_as_its_level_says(case: Case) -> None:
     """A drop that is exactly at the bound passes in 5 % at 90 % confidence, and is proven as often."""
@@ -38,7 +38,7 @@ def test_non_inferiority_errs_as_often_as_its_level_says(case: Case) -> None:
     assert abs(rates.proven - TAIL) < 4 * rates.error
 
 
-@pytest.mark.long
+@pytest.mark.all
 def test_non_inferiority_is_shown_as_often_as_the_error_allows() -> None:
     """Of equal models with 0.05 to spare, Φ(0.05/SE - z) pass."""
     rates = simulated(Case(100, 200, 0.85, 0.0, correlation=0.8), SETS, seed=3)
@@ -54,7 +54,7 @@ def test_a_bootstrap_errs_about_as_often() -> None:
     assert markdown([rates]).splitlines()[-1].endswith(f" | {100 * rates.least:.1f} |")
 
 
-@pytest.mark.long
+@pytest.mark.all
 def test_shares_at_a_threshold_err_no_more_often() -> None:
     """Few examples that change sides, and a recall near 1, where resamples would show too little."""
     for case in (
@@ -91,7 +91,7 @@ def test_the_truth_of_a_part_is_that_of_many_examples() -> None:
         assert current.value(Metric(PARTIAL, part=part)) == pytest.approx(truth_of_part(cell, 0.8, part), abs=0.005)
 
 
-@pytest.mark.long
+@pytest.mark.all
 def test_gates_on_parts_hold_their_level() -> None:
     found = simulated_parts(Cell(100, 300, 0.9, 0.05, 0.9), 150)
     assert not any(each.misses for each in found)

@@ -111,7 +111,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.all) for seed in range(1, 8))])
 def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
     dice = random.Random(seed)
     lifted = outcomes = 0
