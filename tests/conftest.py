@@ -70,9 +70,21 @@ def pytest_collection() -> Generator[None]:
         gc.enable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import a file whose tests are all marked `all`, except with `--all` or if it is named."""
+    if collection_path.suffix != ".py" or _is_asked(config):
+        return None
+    return "\npytestmark = pytest.mark.all\n" in collection_path.read_text("utf-8") or None
+
+
+def _is_asked(config: pytest.Config) -> bool:
+    """Whether tests marked `all` run: with `--all`, or when files or tests are named."""
+    return bool(config.getoption("--all")) or any(".py" in name for name in config.args)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests marked `all`, except with `--all` or if they are named."""
-    if config.getoption("--all") or any("::" in name for name in config.args):
+    if _is_asked(config):
         return
     later = [item for item in items if item.get_closest_marker("all")]
     config.hook.pytest_deselected(items=later)
