@@ -1,9 +1,15 @@
 #!/bin/sh
-# Checks everything: style, types, layers, tests, coverage. Stops at the first check that fails, but runs all of the tests.
-# --long adds the proofs that take long.
+# Checks what a change needs to be trusted: style, types, layers, tests. --all checks everything, with coverage; for that,
+# sh deploy/programs.sh installs what more of it needs, and the tests of what is missing are skipped. README.md says how long
+# each takes. Stops at the first check that fails, but runs all of the tests. Other arguments go to pytest.
 # Needs python3 (3.11 or newer) with its venv module, and the package registry on the first run.
 set -eu
 cd "$(dirname "$0")/.."
+all=
+if [ "${1:-}" = --all ]; then
+    all=--all
+    shift
+fi
 sh deploy/setup.sh dev
 PATH="$PWD/.venv/bin:$PATH"
 export PATH
@@ -16,26 +22,32 @@ step() {
 
 step ruff check .
 step ruff format --check .
+step lint-imports
 # In a new checkout, compiles the tests beside mypy; otherwise, each of the processes below would compile them.
-[ -e tests/__pycache__ ] || python -m pytest --collect-only -q > /dev/null 2>&1 &
+[ -e tests/__pycache__ ] || python -m pytest --collect-only -q $all > /dev/null 2>&1 &
 step mypy --strict service
 wait
-step lint-imports
+
+if [ -z "$all" ]; then
+    # More processes than processors, because some tests wait for a server.
+    step python -m pytest -n 3 --dist worksteal "$@"
+    exit
+fi
+
 coverage erase
 # The tests of Spark, which share one server, run at the same time as all others.
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
-step coverage run -m pytest tests/engines/spark "$@" > "$printed" 2>&1 &
+step coverage run -m pytest --all tests/engines/spark "$@" > "$printed" 2>&1 &
 spark=$!
-# Five at a time on two processors, because many tests wait for a server to start or to time out. Some tests run without
-# line counting (tests/uncounted.py).
+# Many tests wait for a server to start or to time out. Some run without line counting (tests/uncounted.py).
 most=0
-step coverage run -m pytest -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
+step coverage run -m pytest --all -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
     --ignore tests/refusals --ignore tests/browser --ignore tests/engines/spark "$@" || most=$?
 # Two at a time: laws, the tests of the contract, which take long to import, and those of a browser, which needs a processor of its
 # own. These processes use the loops in C, as most users do; all others use NumPy's, and a test compares the answers of both.
 properties=0
-step python -m pytest -n 2 --dist worksteal --compiled tests/properties tests/contract tests/refusals \
+step python -m pytest --all -n 2 --dist worksteal --compiled tests/properties tests/contract tests/refusals \
     tests/browser "$@" || properties=$?
 spark_tests=0
 wait "$spark" || spark_tests=$?

@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = ("ruff", "mypy", "lint-imports", "coverage", "python")
+CHECKS = {"style": "ruff check", "format": "ruff format", "layers": "lint-imports", "types": "mypy"}
 STEPS = {
-    "style": "ruff check",
-    "format": "ruff format",
-    "types": "mypy",
-    "layers": "lint-imports",
-    "tests": "coverage run -m pytest -p tests.uncounted",
-    "laws": "python -m pytest -n 2",
-    "Spark": "coverage run -m pytest tests/engines/spark",
-    "coverage": "coverage report",
+    "": CHECKS | {"tests": "python -m pytest -n 3"},
+    "--all": CHECKS
+    | {
+        "tests": "coverage run -m pytest --all -p tests.uncounted",
+        "laws": "python -m pytest --all -n 2",
+        "Spark": "coverage run -m pytest --all tests/engines/spark",
+        "coverage": "coverage report",
+    },
 }
-"""How the command of each step begins."""
+"""How the command of each step begins, by the script's option."""
 
 PROGRAM = """#!/bin/sh
 case "${0##*/} $*" in "$FAILS"*) exit 1 ;; esac
@@ -38,17 +39,17 @@ def checkout(root: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def status(checkout: Path, fails: str) -> int:
+def status(checkout: Path, option: str, fails: str) -> int:
     variables = {**os.environ, "FAILS": fails}
-    return subprocess.run(
-        ["sh", "deploy/test.sh"], cwd=checkout, env=variables, capture_output=True, timeout=60, check=False
-    ).returncode
+    command = ["sh", "deploy/test.sh", *option.split()]
+    return subprocess.run(command, cwd=checkout, env=variables, capture_output=True, timeout=60, check=False).returncode
 
 
-def test_it_passes_if_no_step_fails(checkout: Path) -> None:
-    assert status(checkout, "no program") == 0
+@pytest.mark.parametrize("option", STEPS)
+def test_it_passes_if_no_step_fails(checkout: Path, option: str) -> None:
+    assert status(checkout, option, "no program") == 0
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_it_fails_if_a_step_fails(checkout: Path, step: str) -> None:
-    assert status(checkout, STEPS[step]) != 0
+@pytest.mark.parametrize(("option", "step"), [(option, step) for option, steps in STEPS.items() for step in steps])
+def test_it_fails_if_a_step_fails(checkout: Path, option: str, step: str) -> None:
+    assert status(checkout, option, STEPS[option][step]) != 0
