@@ -169,4 +169,3 @@ def test_workflow(root: Path) -> None:
     assert named == {*scripts, BILL}
     assert all((root / path).is_file() for path in named - {BILL})
     assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
-        assert installed in (root / ".ci/run").read_text()
