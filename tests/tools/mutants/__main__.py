@@ -1,8 +1,10 @@
 """Prints which random mutants no test notices: python -m tests.tools.mutants [--number 300] [--seed 20].
 
+The tests are those of the first command.
+
 Each is tried in a process forked from this one, which has imported the libraries but nothing of rocpr.
-`--folders web/server cli` changes those folders of service; `--since COMMIT` takes half of the mutants from lines that
-are new since that commit.
+`--folders web/server cli` changes those folders of service alone; `--since COMMIT` takes half of the mutants from lines
+that are new since that commit.
 `--tests DIRECTORY` records which tests run which lines, for further runs; `--only 7 12` tries some mutants again.
 """
 
@@ -31,7 +33,6 @@ from tests.tools.mutants.changes import Mutant, mutants
 from tests.tools.mutants.new_lines import is_new
 from tests.tools.mutants.tests_of import TestsOf, measure
 
-FOLDERS = ["curves", "inference", "wire"]
 OURS = ("__main__", "deploy", "service", "tests")
 
 ROUNDS = (8.0, 30.0)
@@ -80,8 +81,8 @@ def main() -> None:
     """Make the mutants and try each."""
     parser = argparse.ArgumentParser(prog="python -m tests.tools.mutants")
     parser.add_argument("--number", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=20)
-    parser.add_argument("--folders", nargs="+", default=FOLDERS)
+    parser.add_argument("--seed", type=lambda text: int(text, 0), default=20)
+    parser.add_argument("--folders", nargs="+", default=[""])
     parser.add_argument("--since")
     parser.add_argument("--tests", type=Path)
     parser.add_argument("--only", nargs="+", type=int)

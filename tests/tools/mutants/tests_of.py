@@ -25,6 +25,9 @@ _TESTS = (
     "properties",
     "datasets",
     "web",
+    "engines",
+    "readme",
+    "deploy",
 )
 _LEFT_OUT = ("tests/contract/test_schemathesis.py", "tests/contract/test_examples.py")
 """The first takes long; one test of the second counts processes, and there is one more here."""
@@ -33,7 +36,7 @@ _SETTINGS = "[run]\nbranch = true\nsource = service\n"
 
 
 def measure(directory: Path) -> None:
-    """Run the tests once, in half an hour, and write which lines each runs into files of a directory."""
+    """Run the tests of the first command once, and write which lines each runs into files of a directory."""
     settings = directory / "settings"
     settings.write_text(_SETTINGS)
     tests = [f"tests/{name}" for name in _TESTS] + [str(file) for file in sorted(Path("tests").glob("test_*.py"))]
