@@ -17,6 +17,8 @@ from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, chunked, 
 from tests.support.malformed_requests import JSON, MALFORMED, POST, SAMPLE
 from tests.support.processes import wait_until
 
+pytestmark = pytest.mark.all
+
 CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
 OF_EACH_HOP = {"connection", "date", "keep-alive", "server", "server-timing", "transfer-encoding", "x-request-id"}
 """Headers that are each server's own, or differ from answer to answer."""

@@ -13,6 +13,8 @@ from tests.e2e.conftest import rocpr_serve
 from tests.e2e.wire import SECONDS
 from tests.support.compiled_library import library_in
 
+pytestmark = pytest.mark.all
+
 SMALL, BIG = 300, 40_000  # rows; the JSON of the latter is above ROCPR_BIG_BODY_BYTES
 
 

@@ -17,6 +17,8 @@ from pyarrow import parquet
 
 from tests.e2e.conftest import ROCPR, Server, rocpr_serve
 
+pytestmark = pytest.mark.all
+
 KEY = "rocpr_a-key-for-tests"
 HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", "Accept": "application/x-ndjson"}
 TABLE = 'engine = "{engine}"\nscores = "p"\nlabels = "y"\nkeys = ["ann"]\n'

@@ -1,11 +1,15 @@
 """A key with a lot of long work costs another key no answer, and the work of its departed clients is dropped."""
 
+import pytest
+
 from tests.support import processes
 from tests.support.attacks.attackers import askers
 from tests.support.attacks.key_fairness import BIG_ROWS, THREADS, one_at_a_time, two_keys
 from tests.support.clients import Client
 from tests.support.samples import question, small
 from tests.support.servers import Service
+
+pytestmark = pytest.mark.all
 
 SECONDS = 2.0
 WAIT_SECONDS = 15.0

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
+import pytest
+
 from tests.e2e.wire import SECONDS, Connection, request
 from tests.support import processes
 from tests.support.clients import Answer, Client
 from tests.support.samples import question, small
 from tests.support.servers import Service, serving
+
+pytestmark = pytest.mark.all
 
 JSON = {"Content_Type": "application/json"}
 BIG = question(20_000, "auc")

@@ -15,6 +15,8 @@ import requests
 
 from tests.e2e.conftest import free_port, wait_for_port
 
+pytestmark = pytest.mark.all
+
 MASTER = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
 
 

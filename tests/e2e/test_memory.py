@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support import processes
 from tests.support.attacks.memory import large_bodies
 from tests.support.clients import Client
 from tests.support.processes import MIB
 from tests.support.samples import question
 from tests.support.servers import serving
+
+pytestmark = pytest.mark.all
 
 
 def test_large_bodies_at_once_are_answered_within_the_memory() -> None:

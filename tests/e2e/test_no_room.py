@@ -17,6 +17,8 @@ import requests
 from tests.e2e.conftest import free_port, wait_for_port
 from tests.support import mounts
 
+pytestmark = pytest.mark.all
+
 MASTER = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
 ROWS = 40_000
 SMALL = b"scores,labels\n0.9,1\n0.1,0\n"

@@ -16,6 +16,8 @@ from tests.e2e.wire import SECONDS
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.all
+
 CSV = "scores,labels\n" + "0.5,1\n0.25,0\n" * 10
 BIG_CSV = "scores,labels\n" + "0.5,1\n0.25,0\n" * 40_000  # above ROCPR_BIG_BODY_BYTES
 

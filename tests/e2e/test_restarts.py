@@ -3,12 +3,16 @@
 import signal
 from contextlib import ExitStack
 
+import pytest
+
 from tests.e2e.wire import SECONDS
 from tests.support import processes
 from tests.support.attacks.restarts import roll
 from tests.support.clients import Client
 from tests.support.samples import small
 from tests.support.servers import STOP_SECONDS, serving
+
+pytestmark = pytest.mark.all
 
 
 def test_rolling_restarts_lose_nothing(*, runs_all: bool) -> None:

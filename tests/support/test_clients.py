@@ -14,6 +14,8 @@ from tests.support.processes import wait_until
 from tests.tools.soak import old_server
 from tests.tools.soak.old_server import NoOldServer, both
 
+pytestmark = pytest.mark.all
+
 REFUSAL = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
