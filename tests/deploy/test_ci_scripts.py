@@ -29,9 +29,9 @@ from tests.deploy.ci_jobs import (
     needs_node,
     place,
 )
-from tests.e2e.conftest import free_port
 from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, parquet_body
 from tests.support.junit_facts import check_junit
+from tests.support.servers import free_port
 
 __all__ = ["guarded", "place"]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from service.settings import read_settings
-from tests.e2e.conftest import free_port
 from tests.e2e.wire import Connection, request
+from tests.support.servers import free_port
 
 UNITS = ("rocpr.socket", "rocpr@.socket", "rocpr@.service")
 MOST_EXPOSED = 20

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import ROCPR, Server, free_port, wait_for_port
+from tests.support.servers import ROCPR, Server, free_port, wait_for_port
 
 RUN = ["sh", "deploy/run.sh"]
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tests.e2e.conftest import ROCPR, Server, rocpr_serve
+from tests.support.servers import ROCPR, Server, rocpr_serve
 
 pytestmark = pytest.mark.all
 

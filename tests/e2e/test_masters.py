@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.e2e.conftest import free_port, wait_for_port
+from tests.support.servers import free_port, wait_for_port
 
 pytestmark = pytest.mark.all
 

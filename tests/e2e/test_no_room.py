@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import requests
 
-from tests.e2e.conftest import free_port, wait_for_port
 from tests.support import mounts
+from tests.support.servers import free_port, wait_for_port
 
 pytestmark = pytest.mark.all
 

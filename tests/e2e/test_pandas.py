@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from tests.e2e.conftest import ROCPR, rocpr_serve
 from tests.e2e.wire import SECONDS
+from tests.support.servers import ROCPR, rocpr_serve
 
 if TYPE_CHECKING:
     from pathlib import Path

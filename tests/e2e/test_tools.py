@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 import requests
 
-from tests.e2e.conftest import Server
 from tests.properties.bodies import parquet_body
+from tests.support.servers import Server
 
 BODY = '{"scores": [0.9, 0.8, 0.7, 0.2], "labels": [1, 0, 1, 0], "include": ["auc"]}'
 CSV = "scores,labels\n0.9,1\n0.8,0\n0.7,1\n0.2,0\n"

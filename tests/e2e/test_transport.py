@@ -6,9 +6,10 @@ from contextlib import ExitStack
 import pytest
 
 from service.wire.problems import PROBLEM_TYPES
-from tests.e2e.conftest import MAX_BODY_BYTES, Server
+from tests.e2e.conftest import MAX_BODY_BYTES
 from tests.e2e.wire import Connection, check_problem, chunked, request
 from tests.support.malformed_requests import CUT, JSON, SAMPLE
+from tests.support.servers import Server
 
 CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
 

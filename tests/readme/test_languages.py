@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Server
 from tests.readme.commands import SERVICE
 from tests.readme.documents import ROOT, blocks, text_of
+from tests.support.servers import Server
 
 PAGE = "service/guide/languages.md"
 ROC = "0.7777777777777778\n"

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.e2e.conftest import rocpr_serve
 from tests.readme.commands import Example, examples, has_curl, install, run
 from tests.readme.documents import DOCUMENTS, ROOT, text_of
 from tests.readme.test_commands import RANDOM, check
+from tests.support.servers import rocpr_serve
 
 
 def laid_out(value: object, indent: str = "") -> str:
