@@ -18,12 +18,13 @@ from tests.deploy.ci_jobs import (
     name_of,
     needs_curl,
     place,
+    program,
     run,
     title_of,
 )
 from tests.support.junit_facts import check_junit
 
-__all__ = ["guarded", "place"]
+__all__ = ["guarded", "place", "program"]
 
 
 # GitLab.
