@@ -109,5 +109,9 @@ def gate_mjs(place: Path, root: Path, *words: str, **variables: str) -> Ran:
 
 
 SCRIPTS = pytest.mark.parametrize(
-    "script", [pytest.param(gate_sh, marks=needs_curl), pytest.param(gate_mjs, marks=needs_node)], ids=["curl", "node"]
+    "script",
+    [pytest.param(gate_sh, marks=needs_curl), pytest.param(gate_mjs, marks=[needs_node, pytest.mark.all])],
+    ids=["curl", "node"],
 )
+ASKED = pytest.mark.parametrize("asked", ["here", pytest.param("server", marks=pytest.mark.all)])
+"""Where a job's gate is evaluated."""

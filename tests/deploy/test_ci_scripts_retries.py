@@ -12,6 +12,8 @@ from tests.deploy.ci_jobs import MARKDOWN, SCRIPTS, gate_sh, place, program
 
 __all__ = ["place", "program"]
 
+pytestmark = pytest.mark.all
+
 
 @SCRIPTS
 def test_a_script_waits_for_a_busy_server(script: Any, place: Path, root: Path) -> None:

@@ -66,6 +66,7 @@ def test_the_service_is_locked_away(installed: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.all
 def test_what_is_started_serves_on_both_listeners(root: Path, tmp_path: Path) -> None:
     """ExecStart and ExecStartPost as written, with listeners handed over as by systemd."""
     (start,), (after,) = (lines(root, "rocpr@.service", key) for key in ("ExecStart", "ExecStartPost"))
