@@ -230,6 +230,7 @@ def test_an_evaluator_that_waits_gives_back_what_it_kept(monkeypatch: pytest.Mon
     assert given_back(monkeypatch, 0, keep_seconds=0.01) == 1
 
 
+@pytest.mark.all
 def test_an_evaluator_uses_the_library_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(None):
@@ -246,6 +247,7 @@ def test_an_evaluator_goes_on_without_a_library_that_is_gone(
     assert "The compiled loops cannot be used: " in caplog.text
 
 
+@pytest.mark.all
 def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(library):
