@@ -30,7 +30,7 @@ def version_of(program: str | None) -> tuple[int, ...]:
     """The version of a program; () if it is missing."""
     if program is None:
         return ()
-    text = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    text = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
     return tuple(map(int, re.search(r"(\d+)\.(\d+)", text).groups()))
 
 

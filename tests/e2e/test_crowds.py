@@ -26,7 +26,7 @@ UNREAD = 10
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with serving(workers=2) as service:
+    with serving(workers=2, queue_seconds=120, big_seconds=300) as service:
         yield service
         assert service.failures() == []
 
