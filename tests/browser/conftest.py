@@ -17,7 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.e2e.conftest import free_port, wait_for_port
+from tests.support.servers import free_port, wait_for_port
 
 CHROMIUM = shutil.which("chromium")
 OPTIONS = [

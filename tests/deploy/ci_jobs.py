@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -16,6 +16,7 @@ import pytest
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, RULES, TEN, UNDECIDED
 from tests.cli.gate.scripted_server import Scripted
+from tests.support.ready_rocpr import ready_rocpr
 
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 NODE = shutil.which("node")
@@ -29,7 +30,7 @@ def version_of(program: str | None) -> tuple[int, ...]:
     """The version of a program; () if it is missing."""
     if program is None:
         return ()
-    text = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=True).stdout
+    text = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True).stdout
     return tuple(map(int, re.search(r"(\d+)\.(\d+)", text).groups()))
 
 
@@ -46,8 +47,14 @@ class Ran:
     complaints: str
 
 
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with ready_rocpr(tmp_path_factory.mktemp("program")) as program:
+        yield program
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path: Path, program: Path) -> Path:
     """A directory with scores and rules, like a repository, and with a `rocpr` in bin/."""
     for path in (ALL, TEN):
         shutil.copy(path, tmp_path)
@@ -56,9 +63,7 @@ def place(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.toml").write_text(f"paired = true\n{text}" if text == DROP else text)
         (tmp_path / f"{name}.json").write_text(json.dumps(RULES[text]))
     (tmp_path / "bin").mkdir()
-    rocpr = tmp_path / "bin" / "rocpr"
-    rocpr.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'from service.cli.main import main; main()' \"$@\"\n")
-    rocpr.chmod(0o755)
+    (tmp_path / "bin" / "rocpr").symlink_to(program)
     return tmp_path
 
 
@@ -104,5 +109,9 @@ def gate_mjs(place: Path, root: Path, *words: str, **variables: str) -> Ran:
 
 
 SCRIPTS = pytest.mark.parametrize(
-    "script", [pytest.param(gate_sh, marks=needs_curl), pytest.param(gate_mjs, marks=needs_node)], ids=["curl", "node"]
+    "script",
+    [pytest.param(gate_sh, marks=needs_curl), pytest.param(gate_mjs, marks=[needs_node, pytest.mark.all])],
+    ids=["curl", "node"],
 )
+ASKED = pytest.mark.parametrize("asked", ["here", pytest.param("server", marks=pytest.mark.all)])
+"""Where a job's gate is evaluated."""

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import free_port, wait_for_port
+from tests.support.servers import free_port, serving, wait_for_port
 
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 MANY_OF_ONE_ADDRESS = 2000
@@ -62,18 +61,10 @@ def running_nginx(text: str, directory: Path, port: int) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def service(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def service() -> Iterator[int]:
     """The port of the service as the deployments start it."""
-    port = free_port()
-    log = tmp_path_factory.mktemp("service") / "log"
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
-    command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py", "--bind", f"127.0.0.1:{port}"]
-    with log.open("wb") as stream:
-        process = subprocess.Popen(command, cwd=root, env=variables, stdout=stream, stderr=stream)
-    wait_for_port(port, process)
-    yield port
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 0
+    with serving() as service:
+        yield service.port
 
 
 @pytest.fixture(scope="session")

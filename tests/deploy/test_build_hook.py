@@ -12,6 +12,8 @@ import pytest
 from deploy import build_hook
 from tests.support.compiled_library import compiler
 
+pytestmark = pytest.mark.all
+
 BUILT = "service/curves/kernel/kernel.so"
 
 

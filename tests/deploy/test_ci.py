@@ -11,6 +11,7 @@ import yaml
 from tests.cli.gate.gate_server import KEY, guarded
 from tests.cli.gate.gating import ALL, FAILING, STATUSES, TEN
 from tests.deploy.ci_jobs import (
+    ASKED,
     ENDINGS,
     VERDICTS,
     Ran,
@@ -18,12 +19,13 @@ from tests.deploy.ci_jobs import (
     name_of,
     needs_curl,
     place,
+    program,
     run,
     title_of,
 )
 from tests.support.junit_facts import check_junit
 
-__all__ = ["guarded", "place"]
+__all__ = ["guarded", "place", "program"]
 
 
 # GitLab.
@@ -54,7 +56,7 @@ def test_the_jobs_are_well_formed(gitlab: dict[str, Any]) -> None:
         check_script("\n".join(job["script"]), "sh")
 
 
-@pytest.mark.parametrize("asked", ["here", "server"])
+@ASKED
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
 def test_the_job_runs_the_gate(
     gitlab: dict[str, Any], place: Path, root: Path, guarded: str, *, text: str, asked: str

@@ -13,18 +13,20 @@ import yaml
 from tests.cli.gate.gate_server import KEY, guarded
 from tests.cli.gate.gating import ALL, PASSING, STATUSES, TEN
 from tests.deploy.ci_jobs import (
+    ASKED,
     ENDINGS,
     VERDICTS,
     Ran,
     check_script,
     name_of,
     place,
+    program,
     run,
     title_of,
 )
 from tests.support.junit_facts import check_junit
 
-__all__ = ["guarded", "place"]
+__all__ = ["guarded", "place", "program"]
 
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 
@@ -80,7 +82,7 @@ def inputs_of(action: dict[str, Any], **given: str) -> dict[str, str]:
     return {name: named.get(name, entry.get("default", "")) for name, entry in action["inputs"].items()}
 
 
-@pytest.mark.parametrize("asked", ["here", "server"])
+@ASKED
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
 def test_the_action_runs_the_gate(
     action: dict[str, Any], place: Path, root: Path, guarded: str, *, text: str, asked: str
@@ -169,6 +171,7 @@ def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root:
     assert (ran.status, (place / "OUTPUT").read_text()) == (1, "verdict=error\n")
 
 
+@pytest.mark.all
 def test_the_action_installs_its_own_revision(action: dict[str, Any], place: Path, root: Path) -> None:
     if subprocess.run(["sh", "deploy/setup.sh", "run", "check"], cwd=root, check=False, capture_output=True).returncode:
         pytest.skip(".venv was not made by deploy/setup.sh from the present lock")
@@ -180,6 +183,7 @@ def test_the_action_installs_its_own_revision(action: dict[str, Any], place: Pat
     assert (root / ".venv/bin/rocpr").exists()
 
 
+@pytest.mark.all
 def test_setting_up_without_an_argument_is_for_running(root: Path) -> None:
     def set_up(*words: str) -> Ran:
         done = subprocess.run(

@@ -8,9 +8,11 @@ import pytest
 
 from tests.cli.gate.gating import ALL
 from tests.cli.gate.scripted_server import Scripted, problem, scripted
-from tests.deploy.ci_jobs import MARKDOWN, SCRIPTS, gate_sh, place
+from tests.deploy.ci_jobs import MARKDOWN, SCRIPTS, gate_sh, place, program
 
-__all__ = ["place"]
+__all__ = ["place", "program"]
+
+pytestmark = pytest.mark.all
 
 
 @SCRIPTS

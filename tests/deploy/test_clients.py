@@ -11,6 +11,8 @@ import yaml
 
 from tests.readme.documents import section, table
 
+pytestmark = pytest.mark.all
+
 TOOLS = ("cat", "dirname", "kill", "mkdir", "mktemp", "rm", "sh", "tail", "python3")
 GENERATED_ONLY = ["csharp", "kotlin", "rust"]
 COMPILED = ["java", "generated", "fetch", "orval", "go", "python", "php"]

@@ -64,6 +64,7 @@ def test_the_image_gets_what_it_copies(root: Path) -> None:
     assert all(any(fnmatchcase(path, pattern) for path in let_through - {BILL}) for pattern in patterns)
 
 
+@pytest.mark.all
 def test_kubernetes(root: Path) -> None:
     files = load(root / "deploy/kubernetes/kustomization.yaml")["resources"]
     there = {path.name for path in (root / "deploy/kubernetes").glob("*.yaml")}

@@ -16,6 +16,8 @@ from packaging.utils import canonicalize_name
 
 from tests.deploy.locks import build_bill, read_lock
 
+pytestmark = pytest.mark.all
+
 BASE = os.environ.get("ROCPR_IMAGE_BASE")
 # How this machine reaches its package registry.
 OF_PIP = [Path("/etc/pip.conf"), Path.home() / ".config/pip/pip.conf", Path("/etc/ssl/certs")]

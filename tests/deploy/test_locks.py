@@ -40,6 +40,7 @@ def test_the_server_and_the_client_of_spark_are_never_in_one_environment(root: P
     assert [lock for lock in LOCKS if "pyspark-client" in names[lock]] == [ENGINES, DEV]
 
 
+@pytest.mark.all
 def test_the_bill_of_materials_names_every_requirement(root: Path, *, runs_all: bool) -> None:
     from cyclonedx.schema import SchemaVersion  # takes a second, in each process that collects tests
     from cyclonedx.validation.json import JsonStrictValidator
@@ -105,6 +106,7 @@ def audit(root: Path) -> list[str]:
     return shlex.split(command)
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     "known", [frozenset(), frozenset({"numpy", "pytest", "pyspark"})], ids=["nothing", "in each lock"]
 )
@@ -131,6 +133,7 @@ def test_the_audit_asks_about_what_is_locked_for_this_python(
     assert {name for name, _ in Advisories.asked} == {name for name, _ in locked} - {"colorama"}  # of another system
 
 
+@pytest.mark.all
 def test_the_environment_holds_what_is_locked_and_no_more(root: Path) -> None:
     """It has no pip or setuptools from the Python that made it."""
     stamp = root / ".venv/rocpr-stamp"

@@ -12,10 +12,12 @@ from service.settings import read_settings
 from service.wire.problems import PROBLEM_TYPES
 from tests.contract import document as contract
 from tests.deploy.conftest import Proxy, configuration, running_nginx
-from tests.e2e.conftest import free_port
 from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, chunked, request
 from tests.support.malformed_requests import JSON, MALFORMED, POST, SAMPLE
 from tests.support.processes import wait_until
+from tests.support.servers import free_port
+
+pytestmark = pytest.mark.all
 
 CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
 OF_EACH_HOP = {"connection", "date", "keep-alive", "server", "server-timing", "transfer-encoding", "x-request-id"}

@@ -166,6 +166,7 @@ class TestTag:
         assert all(re.fullmatch(r"\d+\.\d+\.\d+( - \d{4}-\d{2}-\d{2})?", heading) for heading in others)
 
 
+@pytest.mark.all
 def test_the_files_are_complete_and_made_of_the_sdist(root: Path, tmp_path: Path) -> None:
     """The wheel built from the sdist equals that of the checkout, byte by byte."""
     made, again, checkout = tmp_path / "made", tmp_path / "again", tmp_path / "checkout"

@@ -15,6 +15,8 @@ import pytest
 from tests.deploy.conftest import Proxy
 from tests.e2e.wire import Connection, request
 
+pytestmark = pytest.mark.all
+
 SLOW = 300
 SECONDS = 60
 ROUNDS = 3

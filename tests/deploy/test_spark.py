@@ -31,6 +31,7 @@ def pod_of(manifest: dict[str, Any]) -> dict[str, Any]:
     return (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]["spec"]
 
 
+@pytest.mark.all
 def test_the_manifests_are_well_formed(root: Path) -> None:
     kustomization = yaml.safe_load((root / "deploy/spark/kustomization.yaml").read_text())
     assert tuple(kustomization["resources"]) == FILES

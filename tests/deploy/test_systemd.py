@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from service.settings import read_settings
-from tests.e2e.conftest import free_port
 from tests.e2e.wire import Connection, request
+from tests.support.servers import free_port
 
 UNITS = ("rocpr.socket", "rocpr@.socket", "rocpr@.service")
 MOST_EXPOSED = 20
@@ -66,6 +66,7 @@ def test_the_service_is_locked_away(installed: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.all
 def test_what_is_started_serves_on_both_listeners(root: Path, tmp_path: Path) -> None:
     """ExecStart and ExecStartPost as written, with listeners handed over as by systemd."""
     (start,), (after,) = (lines(root, "rocpr@.service", key) for key in ("ExecStart", "ExecStartPost"))

@@ -8,6 +8,8 @@ from tests.support.attacks import cuts, malformed, memory
 from tests.support.attacks.bombs import SHORT, bombs
 from tests.support.servers import Service, serving
 
+pytestmark = pytest.mark.all
+
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import ROCPR, Server, free_port, wait_for_port
+from tests.support.servers import ROCPR, Server, free_port, wait_for_port
 
 RUN = ["sh", "deploy/run.sh"]
 
@@ -57,7 +57,7 @@ def read_or_nothing(path: Path) -> str:
     ("end", "number"),
     [
         (os.killpg, signal.SIGINT),
-        (os.kill, signal.SIGTERM),
+        pytest.param(os.kill, signal.SIGTERM, marks=pytest.mark.all),
         pytest.param(os.kill, signal.SIGINT, marks=pytest.mark.all),
     ],
 )
@@ -99,6 +99,7 @@ def check_what_run_prints(lines: list[str], root: Path, port: int) -> None:
     assert {name: format(value, ".6f") for name, value in json.loads(answer)["auc"].items()} == areas
 
 
+@pytest.mark.all
 @pytest.mark.usefixtures("made_here")
 def test_run_says_that_the_port_is_taken(root: Path) -> None:
     with socket.socket() as holder:
@@ -119,6 +120,7 @@ def test_run_says_that_the_port_is_taken(root: Path) -> None:
     assert run.stdout == ""
 
 
+@pytest.mark.all
 @pytest.mark.usefixtures("made_here")
 def test_run_says_when_the_server_does_not_start(root: Path) -> None:
     variables = {**os.environ, "PORT": str(free_port()), "ROCPR_WORKERS": "many"}
@@ -129,6 +131,7 @@ def test_run_says_when_the_server_does_not_start(root: Path) -> None:
     assert "Traceback" not in run.stderr
 
 
+@pytest.mark.all
 def test_serve_listens_and_stops(root: Path) -> None:
     port = free_port()
     variables = {**os.environ, "PORT": str(port), "ROCPR_WORKERS": "1"}
@@ -138,6 +141,7 @@ def test_serve_listens_and_stops(root: Path) -> None:
         assert process.wait(timeout=60) == 0
 
 
+@pytest.mark.all
 def test_serve_names_a_wrong_setting(root: Path) -> None:
     variables = {**os.environ, "ROCPR_MAX_ROWS": "all"}
     run = subprocess.run([*ROCPR, "serve"], cwd=root, env=variables, capture_output=True, text=True, check=False)
@@ -152,6 +156,7 @@ def test_the_log_warns_of_a_mistyped_setting(server: Server) -> None:
     assert told["event"] == "ROCPR_SLOTZ is not a setting; it is ignored. Did you mean ROCPR_SLOTS?"
 
 
+@pytest.mark.all
 def test_the_wheel_carries_what_it_needs(root: Path, tmp_path: Path) -> None:
     """Installed, the service finds its contract, its configuration and its guide without the checkout."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import requests
 
-from tests.e2e.conftest import rocpr_serve
 from tests.e2e.wire import SECONDS
 from tests.support.compiled_library import library_in
+from tests.support.servers import rocpr_serve
+
+pytestmark = pytest.mark.all
 
 SMALL, BIG = 300, 40_000  # rows; the JSON of the latter is above ROCPR_BIG_BODY_BYTES
 

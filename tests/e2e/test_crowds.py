@@ -15,6 +15,8 @@ from tests.support.attacks.unread import ports_of, still_there
 from tests.support.attacks.uploads import big_ones, compact, during_uploads
 from tests.support.servers import Service, serving
 
+pytestmark = pytest.mark.all
+
 CROWDS = {"refused": 150, "half-heads": 50, "slow-heads": 50, "slow-bodies": 50, "idle": 300}
 LONG_ENOUGH = 13.0
 """Seconds; a client that is too slow gets its answer after 10."""
@@ -24,7 +26,7 @@ UNREAD = 10
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with serving(workers=2) as service:
+    with serving(workers=2, queue_seconds=120, big_seconds=300) as service:
         yield service
         assert service.failures() == []
 

@@ -15,7 +15,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tests.e2e.conftest import ROCPR, Server, rocpr_serve
+from tests.support.servers import ROCPR, Server, rocpr_serve
+
+pytestmark = pytest.mark.all
 
 KEY = "rocpr_a-key-for-tests"
 HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", "Accept": "application/x-ndjson"}

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Server, rocpr_serve
 from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, request
+from tests.support.servers import Server, Service, alone, rocpr_serve, run_folder, shared
 
 KEY = "rocpr_canary-key"
 BEARER = f"Bearer {KEY}"
@@ -17,25 +18,25 @@ JSON = {"Content_Type": "application/json", "Authorization": BEARER}
 ORIGIN = "https://app.example.org"
 
 
-@pytest.fixture(scope="module")
-def keys_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "keys"
-    path.write_text(f"canary {sha256(KEY.encode()).hexdigest()}\n")
-    return path
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the server and of its file of keys."""
+    return run_folder(tmp_path_factory, "keys")
 
 
-@pytest.fixture(scope="module")
-def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
+@contextmanager
+def serving(root: Path, folder: Path) -> Iterator[Service]:
     """A server of two processes that needs keys, each of which may have one request at once."""
+    (folder / "keys").write_text(f"canary {sha256(KEY.encode()).hexdigest()}\n")
     variables = {
-        "ROCPR_API_KEYS_FILE": str(keys_file),
+        "ROCPR_API_KEYS_FILE": str(folder / "keys"),
         "ROCPR_KEY_CONCURRENCY": "1",
         "ROCPR_CORS_ORIGINS": ORIGIN,
         "ROCPR_WORKERS": "2",
         "ROCPR_LOG_LEVEL": "debug",
     }
-    with rocpr_serve(root, keys_file.with_name("log"), **variables) as server:
-        # So that the log has a name to look for, whichever of the tests this process runs.
+    with rocpr_serve(root, folder / "log", **variables) as server:
+        # So that the log has a name to look for, whichever of the tests run.
         asked = request("GET", "/openapi.json", Authorization=BEARER, Connection="close")
         assert ask_until_free(server, asked).status == 200
         yield server
@@ -43,6 +44,19 @@ def guarded(root: Path, keys_file: Path) -> Iterator[Server]:
     assert '"key":"canary"' in text
     assert KEY not in text
     assert sha256(KEY.encode()).hexdigest() not in text
+
+
+@pytest.fixture(scope="session")
+def one(root: Path, folder: Path) -> Iterator[Server]:
+    with shared(folder, serving(root, folder)) as server:
+        yield server
+
+
+@pytest.fixture
+def guarded(one: Server, folder: Path) -> Iterator[Server]:
+    """That server for one test at a time: its key has only one place."""
+    with alone(folder):
+        yield one
 
 
 def ask(server: Server, data: bytes) -> Answer:
@@ -172,7 +186,8 @@ def test_a_preflight_needs_no_key(guarded: Server) -> None:
     assert f"Access-Control-Allow-Origin: {ORIGIN}".encode() in head
 
 
-def test_every_process_reads_the_file_again(guarded: Server, keys_file: Path) -> None:
+def test_every_process_reads_the_file_again(guarded: Server, folder: Path) -> None:
+    keys_file = folder / "keys"
     before = keys_file.read_text()
     mine = request("GET", "/problems/not_found", Authorization=BEARER)
     try:

@@ -1,6 +1,10 @@
 """Evaluators and workers killed at random moments: nothing is lost except what a killed worker was answering."""
 
+import pytest
+
 from tests.support.attacks.kills import kill_helpers, kill_workers
+
+pytestmark = pytest.mark.all
 
 
 def test_a_killed_evaluator_loses_nothing(*, runs_all: bool) -> None:

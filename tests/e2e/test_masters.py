@@ -5,67 +5,33 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-import requests
 
-from tests.e2e.conftest import free_port, wait_for_port
+from tests.e2e.wire import SECONDS
+from tests.support.clients import LOST, Client
+from tests.support.processes import living, wait_until
+from tests.support.servers import STOP_SECONDS, Service, serving
 
-MASTER = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
-
-
-class Running:
-    """A server with one worker, and everything it wrote."""
-
-    def __init__(self, root: Path, log: Path, *options: str, files: int | None = None) -> None:
-        self.port = free_port()
-        self.log = log
-
-        limited = [] if files is None else ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh"]
-        with log.open("wb") as stream:
-            self.process = subprocess.Popen(
-                [*limited, *MASTER, "--bind", f"127.0.0.1:{self.port}", *options],
-                cwd=root,
-                env={**os.environ, "ROCPR_WORKERS": "1"},
-                stderr=stream,
-            )
-        wait_for_port(self.port, self.process)
-
-    def is_live(self) -> bool:
-        try:
-            return requests.get(f"http://127.0.0.1:{self.port}/health/live", timeout=60).ok
-        except requests.RequestException:
-            return False
-
-    def started(self) -> list[str]:
-        """The lines about a worker's start."""
-        return [line for line in self.log.read_text().splitlines() if "Booting worker" in line]
+pytestmark = pytest.mark.all
 
 
-@contextmanager
-def running(root: Path, log: Path, *options: str, files: int | None = None) -> Iterator[Running]:
-    server = Running(root, log, *options, files=files)
-    try:
-        yield server
-    finally:
-        server.process.terminate()
-        server.process.wait(60)
+def is_live(service: Service) -> bool:
+    with suppress(*LOST), Client(service.port) as client:
+        return client.ask("GET", "/health/live").status == 200
+    return False
 
 
-def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
+def started(service: Service) -> list[str]:
+    """The lines about a worker's start."""
+    return [line for line in service.log.read_text().splitlines() if "Booting worker" in line]
 
 
-def worker_of(master: int) -> int:
-    children = Path(f"/proc/{master}/task/{master}/children").read_text().split()
-    return int(children[0])
+def wait_until_replaced(service: Service) -> None:
+    wait_until(lambda: len(started(service)) >= 2, SECONDS, "another worker starts")
+    wait_until(lambda: is_live(service), SECONDS, "it answers")
 
 
 def config_with(root: Path, path: Path, code: str) -> str:
@@ -75,20 +41,19 @@ def config_with(root: Path, path: Path, code: str) -> str:
     return str(path)
 
 
-def test_a_new_master_takes_over(root: Path, tmp_path: Path) -> None:
+def test_a_new_master_takes_over(tmp_path: Path) -> None:
     pidfile = tmp_path / "pid"
-    with running(root, tmp_path / "log", "--pid", str(pidfile)) as server:
-        wait_until(server.is_live)
+    with serving(workers=1, options=("--pid", str(pidfile))) as server:
         server.process.send_signal(signal.SIGUSR2)
         successor = tmp_path / "pid.2"
-        wait_until(lambda: successor.is_file() and successor.read_text().strip())
+        wait_until(lambda: successor.is_file() and successor.read_text().strip() != "", SECONDS, "it is there")
         new = int(successor.read_text())
-        wait_until(lambda: len(server.started()) >= 2)
+        wait_until(lambda: len(started(server)) >= 2, SECONDS, "its worker starts")
         server.process.terminate()
-        assert server.process.wait(60) == 0
-        assert server.is_live()
+        assert server.process.wait(STOP_SECONDS) == 0
+        assert is_live(server)
         os.kill(new, signal.SIGTERM)
-        wait_until(lambda: not Path(f"/proc/{new}/cmdline").is_file() or not Path(f"/proc/{new}/cmdline").read_bytes())
+        wait_until(lambda: not living([new]), SECONDS, "it ends")
         assert '"level":"error"' not in server.log.read_text()
 
 
@@ -104,9 +69,8 @@ def test_a_worker_that_is_stopped_before_it_listens_ends_at_once(root: Path, tmp
         f"        os.kill(os.getpid(), signal.{stop})\n"
         f"    listens(server, worker)\n",
     )
-    with running(root, tmp_path / "log", "--config", early) as server:
-        wait_until(lambda: len(server.started()) >= 2)
-        wait_until(server.is_live)
+    with serving(workers=1, options=("--config", early)) as server:
+        wait_until_replaced(server)
         assert "SIGKILL" not in server.log.read_text()
 
 
@@ -130,31 +94,27 @@ def test_a_worker_that_is_stopped_while_it_holds_a_lock_ends_at_once(root: Path,
         f"    if worker.age == 1:\n"
         f"        Connection.connection_made = stopped_while_made\n",
     )
-    with running(root, tmp_path / "log", "--config", locked) as server:
-        wait_until(lambda: server.is_live() and len(server.started()) >= 2)
-        wait_until(server.is_live)
+    with serving(workers=1, options=("--config", locked)) as server:
+        wait_until_replaced(server)
         assert "SIGKILL" not in server.log.read_text()
 
 
-def test_a_worker_that_is_stuck_is_replaced(root: Path, tmp_path: Path) -> None:
-    with running(root, tmp_path / "log", "--timeout", "5") as server:
-        wait_until(server.is_live)
-        stuck = worker_of(server.process.pid)
+def test_a_worker_that_is_stuck_is_replaced() -> None:
+    with serving(workers=1, options=("--timeout", "5")) as server:
+        (stuck,) = server.workers()
         os.kill(stuck, signal.SIGSTOP)
-        wait_until(lambda: len(server.started()) >= 2)
-        wait_until(server.is_live)
-        assert worker_of(server.process.pid) != stuck
+        wait_until_replaced(server)
+        assert stuck not in server.workers()
 
 
-def test_the_server_survives_without_descriptors(root: Path, tmp_path: Path) -> None:
-    with running(root, tmp_path / "log", files=64) as server:
-        wait_until(server.is_live)
+def test_the_server_survives_without_descriptors() -> None:
+    with serving(workers=1, inside=("sh", "-c", 'ulimit -n 64; exec "$@"', "sh"), prepared=False) as server:
         with ExitStack() as clients:
             for _ in range(100):
                 clients.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=60))
-            wait_until(lambda: "Out of file descriptors" in server.log.read_text())
-        wait_until(server.is_live)
-        assert len(server.started()) == 1
+            wait_until(lambda: "Out of file descriptors" in server.log.read_text(), SECONDS, "none are left")
+        wait_until(lambda: is_live(server), SECONDS, "it answers")
+        assert len(started(server)) == 1
 
 
 @pytest.mark.parametrize(
@@ -167,9 +127,9 @@ def test_the_server_survives_without_descriptors(root: Path, tmp_path: Path) -> 
     ],
 )
 def test_what_cannot_be_used_stops_the_start(root: Path, variables: dict[str, str]) -> None:
-    ended = subprocess.run(
-        MASTER, cwd=root, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60, check=False
-    )
+    command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
+    environment = {**os.environ, **variables}
+    ended = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
     (name,) = variables
     assert ended.stderr.startswith(f"rocpr: {name}")

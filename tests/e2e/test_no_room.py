@@ -1,7 +1,6 @@
 """A server on a machine without room in memory, without room on disk, or with nothing writable."""
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -14,118 +13,101 @@ from typing import Any
 import pytest
 import requests
 
-from tests.e2e.conftest import free_port, wait_for_port
 from tests.support import mounts
+from tests.support.servers import ROCPR, STOP_SECONDS, Service, serving
 
-MASTER = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
+pytestmark = pytest.mark.all
+
 ROWS = 40_000
 SMALL = b"scores,labels\n0.9,1\n0.1,0\n"
 CHANCE = random.Random(7)
 BIG = b"scores,labels\n" + b"".join(b"%f,%d\n" % (CHANCE.random(), row % 2) for row in range(ROWS))
 
 
-class Server:
-    """A server with two workers, run after some mounts, and its log."""
+def get(server: Service, path: str) -> requests.Response:
+    return requests.get(f"http://127.0.0.1:{server.port}{path}", timeout=60)
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-        self.process = process
-        self._url = f"http://127.0.0.1:{port}"
-        self._log = log
 
-    def get(self, path: str) -> requests.Response:
-        return requests.get(self._url + path, timeout=30)
+def curves(server: Service, body: bytes) -> int:
+    url = f"http://127.0.0.1:{server.port}/v1/curves?include=auc"
+    return requests.post(url, body, headers={"Content-Type": "text/csv"}, timeout=60).status_code
 
-    def curves(self, body: bytes) -> int:
-        headers = {"Content-Type": "text/csv"}
-        return requests.post(f"{self._url}/v1/curves?include=auc", body, headers=headers, timeout=60).status_code
 
-    def room(self) -> str:
-        ready = self.get("/health/ready")
-        assert (ready.status_code, ready.json()["status"]) == (200, "ok")
-        return ready.json()["big"]
+def room(server: Service) -> str:
+    ready = get(server, "/health/ready")
+    assert (ready.status_code, ready.json()["status"]) == (200, "ok")
+    return ready.json()["big"]
 
-    def warnings(self) -> list[str]:
-        """The lines of the log other than those of requests and starts."""
-        lines: list[dict[str, Any]] = [json.loads(line) for line in self._log.read_text().splitlines()]
-        assert not any("failures" in line for line in lines), lines
-        return [line["event"] for line in lines if line["level"] != "info" and line["event"] != "request"]
+
+def warnings(server: Service) -> list[str]:
+    """The lines of the log other than those of requests and starts."""
+    lines: list[dict[str, Any]] = [json.loads(line) for line in server.log.read_text().splitlines()]
+    assert not any("failures" in line for line in lines), lines
+    return [line["event"] for line in lines if line["level"] != "info" and line["event"] != "request"]
 
 
 @contextmanager
-def serving(root: Path, directory: Path, commands: str, **variables: str) -> Iterator[Server]:
-    port = free_port()
-    log = directory / "log"
-    # The tests' coverage would write into files, too.
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            mounts.behind(commands, *MASTER, "--bind", f"127.0.0.1:{port}"),
-            cwd=root,
-            env={**kept, "ROCPR_WORKERS": "2", **variables},
-            stderr=stream,
-        )
-    try:
-        wait_for_port(port, process)
-        yield Server(process, port, log)
-        process.terminate()
-        assert process.wait(60) == 0
-    finally:
-        process.kill()
-        process.wait()
+def serving_behind(commands: str, **settings: object) -> Iterator[Service]:
+    """A server with two workers, run after some mounts."""
+    with serving(inside=mounts.behind(commands), workers=2, prepared=False, **settings) as server:
+        yield server
+        server.process.terminate()
+        assert server.process.wait(STOP_SECONDS) == 0
+        warnings(server)
 
 
-def test_nothing_can_be_written(root: Path, tmp_path: Path) -> None:
-    with serving(root, tmp_path, mounts.READ_ONLY) as server:
+def test_nothing_can_be_written() -> None:
+    with serving_behind(mounts.READ_ONLY) as server:
         for _ in range(3):
-            assert server.curves(SMALL) == 200
-            assert server.curves(BIG) == 503
-            assert server.room() == "full"
-            assert "\nrocpr_spool_available_bytes 0.0\n" in server.get("/metrics").text
-    first, *others = server.warnings()
-    assert first == (
-        "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
-    )
-    assert set(others) == {"The spool directory takes no more files: No such file or directory."}
-    assert len(others) <= 2, "one of each worker"
+            assert curves(server, SMALL) == 200
+            assert curves(server, BIG) == 503
+            assert room(server) == "full"
+            assert "\nrocpr_spool_available_bytes 0.0\n" in get(server, "/metrics").text
+        first, *others = warnings(server)
+        assert first == (
+            "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
+        )
+        assert set(others) == {"The spool directory takes no more files: No such file or directory."}
+        assert len(others) <= 2, "one of each worker"
 
 
 @pytest.mark.parametrize("when", ["before", "while"])
-def test_no_room_in_memory(root: Path, tmp_path: Path, when: str) -> None:
+def test_no_room_in_memory(when: str) -> None:
     """Before the start, or while it serves: in both cases the counts are those of all workers."""
     memory = mounts.small("/dev/shm", "4m")
-    with serving(root, tmp_path, memory + (mounts.filled("/dev/shm") if when == "before" else "")) as server:
+    with serving_behind(memory + (mounts.filled("/dev/shm") if when == "before" else "")) as server:
         if when == "while":
-            inside = ["nsenter", "-m", "-t", str(server.process.pid), "sh", "-c", mounts.filled("/dev/shm")]
+            inside = ["nsenter", "-m", "-t", str(server.pid), "sh", "-c", mounts.filled("/dev/shm")]
             subprocess.run(inside, check=False, capture_output=True)
             inside[-1] = "df --output=avail /dev/shm"
             assert subprocess.run(inside, check=True, capture_output=True).stdout.split()[-1] == b"0"
         for number in range(1, 6):
-            assert server.curves(SMALL) == server.curves(BIG) == 200
+            assert curves(server, SMALL) == curves(server, BIG) == 200
             answered = f'rocpr_requests_total{{method="POST",route="/v1/curves",status="200"}} {2 * number}.0\n'
-            assert answered in server.get("/metrics").text
-        assert server.room() == "ok"
-    said = (
-        [f"/dev/shm is full or read-only: files that processes share are in {tempfile.gettempdir()}."]
-        if when == "before"
-        else []
-    )
-    assert server.warnings() == said
+            assert answered in get(server, "/metrics").text
+        assert room(server) == "ok"
+        said = (
+            [f"/dev/shm is full or read-only: files that processes share are in {tempfile.gettempdir()}."]
+            if when == "before"
+            else []
+        )
+        assert warnings(server) == said
 
 
-def test_no_room_for_bodies(root: Path, tmp_path: Path) -> None:
+def test_no_room_for_bodies(tmp_path: Path) -> None:
     spool = tmp_path / "spool"
     spool.mkdir()
-    with serving(root, tmp_path, mounts.small(spool, "300k"), ROCPR_SPOOL_DIR=str(spool)) as server:
-        assert server.room() == "ok"
+    with serving_behind(mounts.small(spool, "300k"), spool_dir=spool) as server:
+        assert room(server) == "ok"
         for _ in range(3):
-            assert server.curves(BIG) == 503
-            assert server.curves(SMALL) == 200
-    assert set(server.warnings()) == {"The spool directory takes no more files: No space left on device."}
-    assert len(server.warnings()) <= 2
+            assert curves(server, BIG) == 503
+            assert curves(server, SMALL) == 200
+        assert set(warnings(server)) == {"The spool directory takes no more files: No space left on device."}
+        assert len(warnings(server)) <= 2
 
 
 @pytest.mark.parametrize(
-    "command", [MASTER, [sys.executable, "-c", "from service.cli.main import main; main()", "serve"]]
+    "command", [[sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"], [*ROCPR, "serve"]]
 )
 def test_too_few_descriptors_are_one_line(root: Path, command: list[str]) -> None:
     limited = ["sh", "-c", 'ulimit -n 32; exec "$@"', "sh", *command]

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from tests.e2e.conftest import ROCPR, rocpr_serve
 from tests.e2e.wire import SECONDS
+from tests.support.servers import ROCPR, rocpr_serve
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.all
 
 CSV = "scores,labels\n" + "0.5,1\n0.25,0\n" * 10
 BIG_CSV = "scores,labels\n" + "0.5,1\n0.25,0\n" * 40_000  # above ROCPR_BIG_BODY_BYTES

@@ -2,9 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.e2e.wire import Answer, Connection, check_problem, request
 from tests.support.attacks.requests_made_up import RAW_LIMIT, send_cases, send_raw
 from tests.support.servers import serving
+
+pytestmark = pytest.mark.all
 
 SLOW = {
     "no head": b"POST /v1/curves HTTP/1.1\r\nHost: a\r\n",

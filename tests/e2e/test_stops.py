@@ -1,7 +1,11 @@
 """A reload loses nothing; SIGTERM ends a server even if clients have sent half a request."""
 
+import pytest
+
 from tests.support.attacks.restarts import CLIENTS
 from tests.support.attacks.stops import drain, reload
+
+pytestmark = pytest.mark.all
 
 
 def test_a_reload_loses_no_request() -> None:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 import requests
 
-from tests.e2e.conftest import Server
 from tests.properties.bodies import parquet_body
+from tests.support.servers import Server
 
 BODY = '{"scores": [0.9, 0.8, 0.7, 0.2], "labels": [1, 0, 1, 0], "include": ["auc"]}'
 CSV = "scores,labels\n0.9,1\n0.8,0\n0.7,1\n0.2,0\n"
@@ -45,6 +45,15 @@ CALLS = {
     "fetch of Node": ["node", "NODE", "URL", "FILE"],
 }
 
+SLOW_TO_START = {"Java's HttpClient", "fetch of Node"}
+
+
+def tools(*without: str) -> pytest.MarkDecorator:
+    """A test for each tool."""
+    marks = {True: [pytest.mark.all], False: []}
+    names = [pytest.param(name, marks=marks[name in SLOW_TO_START]) for name in CALLS if name not in without]
+    return pytest.mark.parametrize("name", names)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -75,18 +84,18 @@ def call(name: str, folder: Path, server: Server, file: str, query: str = "") ->
     return json.loads(subprocess.run(command, input=fed, capture_output=True, timeout=60, check=False).stdout)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@tools()
 def test_json_is_read(name: str, folder: Path, server: Server) -> None:
     assert call(name, folder, server, "body.json", "?lower_is_positive=False&thresholds=")["auc"]["roc"] == ROC
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in {"curl -d", "fetch of Node"}])
+@tools("curl -d", "fetch of Node")
 def test_parquet_is_read(name: str, folder: Path, server: Server) -> None:
     """curl -d removes bytes, and Node's strings are not bytes."""
     assert call(name, folder, server, "scores.parquet", "?include=auc")["auc"]["roc"] == ROC
 
 
-@pytest.mark.parametrize("name", CALLS)
+@tools()
 def test_csv_is_sent_with_its_type(name: str, folder: Path, server: Server) -> None:
     problem = call(name, folder, server, "scores.csv")
     assert problem["status"] == 415

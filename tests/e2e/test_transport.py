@@ -6,9 +6,10 @@ from contextlib import ExitStack
 import pytest
 
 from service.wire.problems import PROBLEM_TYPES
-from tests.e2e.conftest import MAX_BODY_BYTES, Server
+from tests.e2e.conftest import MAX_BODY_BYTES
 from tests.e2e.wire import Connection, check_problem, chunked, request
 from tests.support.malformed_requests import CUT, JSON, SAMPLE
+from tests.support.servers import Server
 
 CHUNKED = {**JSON, "Transfer_Encoding": "chunked"}
 
@@ -172,5 +173,5 @@ def test_silent_and_slow_clients_do_not_stop_the_others(server: Server) -> None:
             clients.enter_context(Connection(server.port))
         clients.enter_context(Connection(server.port)).send(CUT["length"])
         clients.enter_context(Connection(server.port)).send(b"GET / HT")
-        with Connection(server.port, timeout=8.0) as connection:  # theirs are ended after 10 s
+        with Connection(server.port) as connection:
             assert connection.send(request("GET", "/health/live")).read().status == 200

@@ -5,6 +5,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import requests
 
 from tests.readme.documents import ROOT, blocks, text_of
+from tests.support.ready_rocpr import ready_rocpr
 
 NOT_RUN = {
     "sh deploy/run.sh": "tests/e2e runs it",
@@ -46,12 +49,6 @@ ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "kubectl"}
 
 SERVICE = "http://127.0.0.1:8000"
 PIPE = " |\n"
-_INTERPRETER = shlex.quote(sys.executable)
-PROGRAMS = {
-    "python": f'exec {_INTERPRETER} "$@"',
-    "rocpr": f"exec {_INTERPRETER} -c 'from service.cli.main import main; main()' \"$@\"",
-}
-"""The programs of an active environment, for this Python: {name: what it runs}."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +90,13 @@ def examples(document: str) -> list[Example]:
     return pairs
 
 
-def install(folder: Path) -> Path:
-    """Put PROGRAMS into a folder."""
-    for name, does in PROGRAMS.items():
-        (folder / name).write_text(f"#!/bin/sh\n{does}\n")
-        (folder / name).chmod(0o755)
-    return folder
+@contextmanager
+def installed(folder: Path) -> Iterator[Path]:
+    """Put the programs of an active environment into a folder."""
+    (folder / "python").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    (folder / "python").chmod(0o755)
+    with ready_rocpr(folder):
+        yield folder
 
 
 def run(command: str, port: int, programs: Path, *, curl: bool) -> str:
@@ -114,7 +112,7 @@ def _in_shell(command: str, programs: Path) -> bytes:
     command = command.replace(".venv/bin/", "")
     variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
     variables["PATH"] = f"{programs}{os.pathsep}{variables['PATH']}"
-    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=variables, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=variables, capture_output=True, timeout=120, check=True)
     assert done.stderr == b""
     return done.stdout
 

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from service.cli.commands import rocpr as commands
-from tests.e2e.conftest import Server
 from tests.readme.commands import ELSEWHERE, NOT_RUN, Example, draws, examples, has_curl, run
 from tests.readme.documents import DOCUMENTS, README, blocks, prose_of, table, text_of
 from tests.readme.test_languages import NOT_HERE, RUN
+from tests.support.servers import Server
 
 EXAMPLES = [example for document in DOCUMENTS for example in examples(document)]
 ASKED = [example for example in EXAMPLES if example.kind == "curl"]

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.e2e.conftest import rocpr_serve
-from tests.readme.commands import Example, examples, has_curl, install, run
+from tests.readme.commands import Example, examples, has_curl, installed, run
 from tests.readme.documents import DOCUMENTS, ROOT, text_of
 from tests.readme.test_commands import RANDOM, check
+from tests.support.servers import rocpr_serve
 
 
 def laid_out(value: object, indent: str = "") -> str:
@@ -51,8 +51,11 @@ def updated(document: str, printed: Callable[[Example], str]) -> str:
 
 def main() -> None:
     """Write all documents."""
-    with TemporaryDirectory() as folder, rocpr_serve(ROOT, Path(folder) / "log") as server:
-        programs = install(Path(folder))
+    with (
+        TemporaryDirectory() as folder,
+        rocpr_serve(ROOT, Path(folder) / "log") as server,
+        installed(Path(folder)) as programs,
+    ):
         for document in DOCUMENTS:
             text = updated(document, lambda example: run(example.command, server.port, programs, curl=has_curl()))
             (ROOT / document).write_text(text, encoding="utf-8")

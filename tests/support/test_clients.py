@@ -14,6 +14,8 @@ from tests.support.processes import wait_until
 from tests.tools.soak import old_server
 from tests.tools.soak.old_server import NoOldServer, both
 
+pytestmark = pytest.mark.all
+
 REFUSAL = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -54,7 +56,7 @@ def test_a_crowd_tells_how_its_connections_ended(
     handle: Callable[[socketserver.StreamRequestHandler], None], end: str, missed: list[str]
 ) -> None:
     with serving(handle) as server, crowds(server.server_address[1], {"half-heads": 3}) as seen:
-        wait_until(lambda: server.connections > 6, 20, "they come again")
+        wait_until(lambda: server.connections > 6, 60, "they come again")
     assert seen["half-heads"]["ends"].keys() == {end}
     told = missed_by(seen, "half-heads")
     assert len(told) == len(missed)
@@ -77,7 +79,7 @@ def test_who_asks_again_at_once_tells_of_every_answer(
     handle: Callable[[socketserver.StreamRequestHandler], None], end: str
 ) -> None:
     with serving(handle) as server, askers(server.server_address[1], "50-rows", 1) as seen:
-        wait_until(lambda: server.connections > 1, 20, "it asks again")
+        wait_until(lambda: server.connections > 1, 60, "it asks again")
     assert seen["ends"].keys() == {end}
 
 

@@ -5,6 +5,7 @@ Each is (headers, body, query) as the tool writes them; tests/e2e/test_tools.py 
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -177,6 +178,11 @@ def test_a_call_is_answered_or_advised_what_to_send(client: FlaskClient, name: s
     assert call.says in document.get("detail", "")
 
 
+@cache
+def client_of_a_server_that_allows(origins: str) -> FlaskClient:
+    return create_app(read_settings({"ROCPR_CORS_ORIGINS": origins})).test_client()
+
+
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [
@@ -191,7 +197,7 @@ class TestOrigins:
     """Any page may send these types without asking first; only pages of our own or an allowed origin get an answer."""
 
     def status(self, origin: str, content_type: str, body: bytes, allowed: str = "", **headers: str) -> int:
-        client = create_app(read_settings({"ROCPR_CORS_ORIGINS": allowed})).test_client()
+        client = client_of_a_server_that_allows(allowed)
         given = {"Origin": origin, "Content-Type": content_type} | headers
         response = client.post(f"{CURVES}", data=body, headers=given, base_url="http://here:8000")
         if response.status_code != 200:

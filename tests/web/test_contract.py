@@ -1,7 +1,6 @@
 """The contract, its pages and the problem types are served."""
 
 import pytest
-import yaml
 from flask.testing import FlaskClient
 
 from service.wire.problems import PROBLEM_TYPES
@@ -12,7 +11,7 @@ def test_the_contract_is_served_in_both_forms(client: FlaskClient) -> None:
     assert in_yaml.content_type == "application/yaml"
     in_json = client.get("/openapi.json")
     assert in_json.content_type == "application/json"
-    assert in_json.get_json()["openapi"] == yaml.safe_load(in_yaml.data)["openapi"]
+    assert in_yaml.text.startswith(f"openapi: {in_json.get_json()['openapi']}\n")
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/", "/docs/index.html"])

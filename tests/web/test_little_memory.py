@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="the memory of a process is read and limited as Linux does"
-)
+pytestmark = pytest.mark.all
+
+if sys.platform != "linux":
+    pytest.skip("the memory of a process is read and limited as Linux does", allow_module_level=True)
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def every(*, runs_all: bool) -> str:
 
 def test_a_lack_of_memory_is_reported_whenever_it_comes(root: Path, every: str) -> None:
     command = [sys.executable, "-m", "tests.web.little_memory", every]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900, check=True)
     outcomes = [line.split(maxsplit=3) for line in done.stdout.splitlines()]
     wrong = [line for line in outcomes if line[2:] not in (["0", "200"], ["0", "413"])]
     assert not wrong, done.stderr[-2000:]
@@ -33,7 +34,7 @@ def test_a_lack_of_memory_is_reported_whenever_it_comes(root: Path, every: str) 
 
 def test_a_worker_answers_whatever_it_lacks(root: Path, every: str) -> None:
     command = [sys.executable, "-m", "tests.web.little_memory_of_workers", every]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900, check=True)
     answered: dict[str, list[str]] = {}
     for line in done.stdout.splitlines():
         formats, _, outcome = line.partition(": ")

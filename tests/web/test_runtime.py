@@ -45,7 +45,7 @@ def start(root: Path, parent: Path, **variables: str) -> tuple[subprocess.Popen[
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    process.communicate("", timeout=30)
+    process.communicate("", timeout=60)
 
 
 def test_a_master_makes_one_and_removes_it(root: Path, tmp_path: Path) -> None:

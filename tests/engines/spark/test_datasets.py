@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from service.engines.spark_engine import Spark
-from tests.e2e.conftest import rocpr_serve
 from tests.e2e.test_datasets import TABLE, asked, until, with_datasets, write_keys
 from tests.engines.spark.server import missing, spark_server
+from tests.support.servers import rocpr_serve
 
 
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))

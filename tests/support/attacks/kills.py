@@ -151,11 +151,11 @@ def kill_workers(times: int, tell: Callable[[str], None] = lambda _: None) -> Fo
                 doomed |= processes.peer_ports(worker)
                 followers += processes.tree(worker)[1:]
                 os.kill(worker, signal.SIGKILL)
-                processes.wait_until(lambda killed=worker: not processes.living([killed]), 20, "it is dead")
+                processes.wait_until(lambda killed=worker: not processes.living([killed]), 60, "it is dead")
                 tell(f"worker {number + 1} of {times} killed")
             traffic.all_went_on()
         try:
-            processes.wait_until(lambda: not processes.living(followers), 20, "helpers of killed workers have ended")
+            processes.wait_until(lambda: not processes.living(followers), 60, "helpers of killed workers have ended")
         except AssertionError as error:
             found.missed.append(f"{error}: {processes.living(followers)}")
         found.require(service.metric("rocpr_slots_in_use") == 0, "a slot is held by nobody")

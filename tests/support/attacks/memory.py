@@ -95,7 +95,7 @@ def _read(answer: HTTPResponse, length: int) -> tuple[str, str, dict[str, float]
     return "", digest.hexdigest(), json.loads(areas[1])
 
 
-def large_bodies(service: Service, clients: int, size: int = SIZE) -> Found:
+def large_bodies(service: Service, clients: int, size: int = SIZE, rest_seconds: float = REST_SECONDS) -> Found:
     """A burst: all are answered, correctly, within the memory limit."""
     found = Found()
     body = large_sample(size)
@@ -116,7 +116,7 @@ def large_bodies(service: Service, clients: int, size: int = SIZE) -> Found:
         "all answered in": f"{seconds:.0f} s",
         "asked to retry (503)": f"{came.refusals} times",
     }
-    found.take(rest(service, f"after {clients} bodies"))
+    found.take(rest(service, f"after {clients} bodies", rest_seconds))
     return found
 
 
@@ -126,15 +126,15 @@ def _right_areas(body: bytes) -> dict[str, float]:
     return areas
 
 
-def rest(service: Service, when: str) -> Found:
+def rest(service: Service, when: str, seconds: float = REST_SECONDS) -> Found:
     """Wait until the memory is given back."""
     found = Found()
     start = time.monotonic()
     try:
-        wait_until(lambda: service.pss() <= REST, REST_SECONDS, f"memory below {REST // MIB} MiB")
+        wait_until(lambda: service.pss() <= REST, seconds, f"memory below {REST // MIB} MiB")
         found.figures = {f"below {REST // MIB} MiB {when} in": f"{time.monotonic() - start:.1f} s"}
     except AssertionError:
-        found.missed.append(f"{service.pss() // MIB} MiB {REST_SECONDS:g} s after the last answer")
+        found.missed.append(f"{service.pss() // MIB} MiB {seconds:g} s after the last answer")
     found.figures[f"at rest {when}"] = f"{service.pss() // MIB} MiB"
     return found
 

@@ -138,7 +138,7 @@ def send_raw(service: Service, body_bytes: int) -> Found:
                 if name not in cut:
                     connection.half_close()
                 assert connection.is_closed()
-            with Client(service.port, timeout=5) as client:
+            with Client(service.port, timeout=60) as client:
                 assert client.ask("GET", "/health/live").status == 200
         except (AssertionError, OSError, ValueError) as error:
             found.missed.append(f"{name}: {error!r}"[:300])

@@ -90,7 +90,7 @@ def ask_until(over: threading.Event, port: int, traffic: Traffic, lock: threadin
     """One client: request after request on a kept connection, and on a new one when the server says so."""
     asked = small()
     answers, connections, wrong = 0, 0, []
-    with Client(port, timeout=30) as client:
+    with Client(port, timeout=120) as client:
         while not over.is_set():
             connections += client.own_port == 0
             try:

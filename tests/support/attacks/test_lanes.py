@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
+
 from tests.support.attacks.lanes import CONNECTIONS, EVERY, HEALTH_EVERY, time_small
 from tests.support.samples import small
+
+pytestmark = pytest.mark.all
 
 STILL = 0.4
 """How long the server stands still, once, in seconds."""

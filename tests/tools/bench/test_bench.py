@@ -22,6 +22,8 @@ from tests.tools.bench.measure import Scale, medians
 from tests.tools.bench.report import Result
 from tests.tools.bench.rows import CURVES, OURS, ROWS, TORCHMETRICS, Rate, Row, Served, Timed, Worst, quick_rows
 
+pytestmark = pytest.mark.all
+
 WHATS = [row.what for row in ROWS]
 SLOWER = Row("slower", "<=", 2.0)
 FASTER = Row("faster", ">=", 2.0)

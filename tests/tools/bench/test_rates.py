@@ -24,6 +24,8 @@ from tests.tools.bench.rows import CONSTANT, OURS, PEER, ROWS, Rate
 from tests.tools.bench.services import PATH, Message, Refused
 from tests.tools.bench.throughput import Throughput
 
+pytestmark = pytest.mark.all
+
 MESSAGE = Message(PATH, b'{"scores": [0.1]}', {"Content-Type": "application/json"})
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nright"
 TINY = Scale(repeats=3, seconds=0.0, load_seconds=0.0, settle_seconds=0.0)

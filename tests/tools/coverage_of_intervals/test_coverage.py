@@ -10,6 +10,8 @@ from tests.tools.coverage_of_intervals.__main__ import markdown, within
 from tests.tools.coverage_of_intervals.populations import Population
 from tests.tools.coverage_of_intervals.simulation import METHODS, Coverage, simulated
 
+pytestmark = pytest.mark.all
+
 
 def test_scores_that_say_nothing_have_the_prevalence_as_area() -> None:
     population = Population(20, 60, 0.5)

@@ -1,4 +1,7 @@
-"""Gates err as rarely as they promise: the short form of `python -m tests.tools.error_rates_of_gates`."""
+"""The programs that count how often gates err: they run, and the truths that they compare with are right."""
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +10,7 @@ from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.inference.rules import PARTIAL, Metric
 from service.inference.subject import Subject
-from tests.tools.error_rates_of_gates.__main__ import markdown, right, row
+from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
 from tests.tools.error_rates_of_gates.cells import simulated as simulated_cell
@@ -15,99 +18,57 @@ from tests.tools.error_rates_of_gates.parts import PARTS
 from tests.tools.error_rates_of_gates.parts import markdown as markdown_of_parts
 from tests.tools.error_rates_of_gates.parts import simulated as simulated_parts
 from tests.tools.error_rates_of_gates.parts import truth as truth_of_part
-from tests.tools.error_rates_of_gates.simulation import TAIL, Case, simulated
+from tests.tools.error_rates_of_gates.simulation import Case, simulated
 
-SETS = 500
+pytestmark = pytest.mark.all
 
-
-@pytest.mark.all
-@pytest.mark.parametrize("case", [Case(60, 120, 0.8, 0.0), Case(60, 120, 0.8, 0.0, paired=False)])
-def test_p_values_of_equal_models_are_uniform(case: Case) -> None:
-    """Under the null hypothesis, p-values are uniform."""
-    rates = simulated(case, SETS, seed=1)
-    assert rates.uniform > 0.01
-    assert right(rates)
+LARGE = {"positives": 100_000, "negatives": 200_000}
+CELL = Cell(**LARGE, area=0.85, drop=0.05, correlation=0.9)
 
 
-@pytest.mark.all
-@pytest.mark.parametrize("case", [Case(60, 120, 0.8, 0.05), Case(60, 120, 0.85, 0.05, paired=False)])
-def test_non_inferiority_errs_as_often_as_its_level_says(case: Case) -> None:
-    """A drop that is exactly at the bound passes in 5 % at 90 % confidence, and is proven as often."""
-    rates = simulated(case, SETS, seed=2)
-    assert abs(rates.at_bound - TAIL) < 4 * rates.error
-    assert abs(rates.proven - TAIL) < 4 * rates.error
-
-
-@pytest.mark.all
-def test_non_inferiority_is_shown_as_often_as_the_error_allows() -> None:
-    """Of equal models with 0.05 to spare, Φ(0.05/SE - z) pass."""
-    rates = simulated(Case(100, 200, 0.85, 0.0, correlation=0.8), SETS, seed=3)
-    assert 0.5 < rates.expected_within < 0.95
-    assert abs(rates.within - rates.expected_within) < 0.06
-
-
-def test_a_bootstrap_errs_about_as_often() -> None:
-    rates = simulated(Case(40, 80, 0.8, 0.0, metric="pr", resamples=200), 150, seed=4)
-    assert abs(rates.at_bound - TAIL) < 4 * rates.error
+def test_a_case_has_its_row() -> None:
+    rates = simulated(Case(40, 80, 0.8, 0.0, metric="pr", resamples=100), 10, seed=4)
     assert row(rates).startswith("| `pr`, 40 positives, 80 negatives, paired, `roc` 0.8, 0 less | ")
     assert len(markdown([rates]).splitlines()) == 5
     assert markdown([rates]).splitlines()[-1].endswith(f" | {100 * rates.least:.1f} |")
 
 
-@pytest.mark.all
-def test_shares_at_a_threshold_err_no_more_often() -> None:
-    """Few examples that change sides, and a recall near 1, where resamples would show too little."""
-    for case in (
-        Case(20, 100, 0.95, 0.05, metric="recall", at_threshold=0.6),
-        Case(60, 120, 0.9, 0.05, metric="precision", at_threshold=1.0, paired=False),
-        Case(60, 120, 0.8, 0.05, metric="tpr_at_fpr", at=0.2, resamples=100),
-    ):
-        rates = simulated(case, 200, seed=6)
-        assert right(rates)
-        assert rates.within > rates.at_bound
-
-
 @pytest.mark.parametrize(
-    "cell", [Cell(300_000, 600_000, 0.85, 0.05, 0.9), Cell(300_000, 600_000, 0.85, 0.05, 0.9, ties=True)]
+    ("simulation", "as_table"), [(simulated_cell, markdown_of_cells), (simulated_parts, markdown_of_parts)]
 )
+def test_a_cell_has_its_row(simulation: Any, as_table: Any) -> None:
+    found = simulation(Cell(100, 300, 0.9, 0.05, 0.9), 5)
+    assert as_table(found).splitlines()[-1].startswith("| 100 / 300, 0.9 less 0.05, alike | ")
+
+
+@pytest.mark.parametrize("cell", [CELL, replace(CELL, ties=True)])
 def test_the_truth_of_a_cell_is_that_of_many_examples(cell: Cell) -> None:
     current, baseline = (Subject.of(sample) for sample in cell.samples(np.random.default_rng(3)))
     for subject, area in ((current, 0.8), (baseline, 0.85)):
         for name, truth in cell.truth(area).items():
-            assert subject.value(Metric(name)) == pytest.approx(truth, abs=0.003)
-
-
-def test_a_cell_where_differences_by_delong_are_too_narrow() -> None:
-    """100 positives, 300 negatives and areas near 1: 14 % passed by DeLong's interval."""
-    found = simulated_cell(Cell(100, 300, 0.99, 0.01, 0.9), 150)
-    assert not any(each.misses for each in found)
-    assert markdown_of_cells(found).splitlines()[-1].startswith("| 100 / 300, 0.99 less 0.01, alike | ")
+            assert subject.value(Metric(name)) == pytest.approx(truth, abs=0.005)
 
 
 def test_the_truth_of_a_part_is_that_of_many_examples() -> None:
-    cell = Cell(300_000, 600_000, 0.85, 0.05, 0.9)
-    current, _ = (Subject.of(sample) for sample in cell.samples(np.random.default_rng(3)))
+    current, _ = (Subject.of(sample) for sample in CELL.samples(np.random.default_rng(3)))
     for part in PARTS.values():
-        assert current.value(Metric(PARTIAL, part=part)) == pytest.approx(truth_of_part(cell, 0.8, part), abs=0.005)
+        assert current.value(Metric(PARTIAL, part=part)) == pytest.approx(truth_of_part(CELL, 0.8, part), abs=0.008)
 
 
-@pytest.mark.all
-def test_gates_on_parts_hold_their_level() -> None:
-    found = simulated_parts(Cell(100, 300, 0.9, 0.05, 0.9), 150)
-    assert not any(each.misses for each in found)
-    assert markdown_of_parts(found).splitlines()[-1].startswith("| 100 / 300, 0.9 less 0.05, alike | ")
-
-
-def test_the_truth_is_that_of_many_examples() -> None:
-    for case in (
-        Case(300_000, 600_000, 0.85, 0, metric="recall", at_threshold=0.3),
-        Case(300_000, 600_000, 0.85, 0, metric="precision", at_threshold=0.3),
-        Case(300_000, 600_000, 0.85, 0, metric="f_measure", at=0.3, at_threshold=0.3),
-        Case(300_000, 600_000, 0.85, 0, metric="tpr_at_fpr", at=0.2),
-        Case(300_000, 600_000, 0.85, 0, metric="precision_at_recall", at=0.7),
-    ):
-        found = Subject.of(case.samples(np.random.default_rng(8))[0]).value(case.rules[0].of)
-        assert found == pytest.approx(case.truth(0.85), abs=0.004)
+@pytest.mark.parametrize(
+    "of",
+    [
+        {"metric": "recall", "at_threshold": 0.3},
+        {"metric": "precision", "at_threshold": 0.3},
+        {"metric": "f_measure", "at": 0.3, "at_threshold": 0.3},
+        {"metric": "tpr_at_fpr", "at": 0.2},
+        {"metric": "precision_at_recall", "at": 0.7},
+    ],
+)
+def test_the_truth_is_that_of_many_examples(of: dict[str, Any]) -> None:
+    case = Case(**LARGE, area=0.85, drop=0, **of)
+    found = Subject.of(case.samples(np.random.default_rng(8))[0]).value(case.rules[0].of)
+    assert found == pytest.approx(case.truth(0.85), abs=0.006)
 
 
 def test_models_have_their_stated_areas() -> None:

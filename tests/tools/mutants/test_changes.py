@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.tools.mutants.changes import mutants
 from tests.tools.mutants.new_lines import new_lines
+
+pytestmark = pytest.mark.all
 
 MODULE = '''"""No change."""
 from typing import TypeVar

@@ -14,6 +14,8 @@ from tests.tools.scale.contenders import CONTENDERS, Contender
 from tests.tools.scale.report import Measured, text
 from tests.tools.scale.rows import exact_areas, write
 
+pytestmark = pytest.mark.all
+
 AREAS = ("roc", "average_precision")
 NAMED = {contender.name: contender for contender in CONTENDERS}
 

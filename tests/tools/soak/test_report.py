@@ -13,6 +13,8 @@ from tests.tools.soak.report import Row
 from tests.tools.soak.rows import ROWS
 from tests.tools.soak.steady import slope
 
+pytestmark = pytest.mark.all
+
 ROW = Row("one", "a test", "nothing lost", lambda _: Found("twice", {"lost": "0"}))
 
 

@@ -65,7 +65,7 @@ class TestConnections:
             assert another.stdout.readline() == "1 5\n"
             ours.count_connections(9)
             assert ours.fewest_connections() == 5
-            another.communicate("", timeout=30)
+            another.communicate("", timeout=60)
         assert Board(tmp_path)._number == 1
 
     def test_without_a_directory_are_this_processs_own(self) -> None:

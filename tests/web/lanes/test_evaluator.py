@@ -47,7 +47,7 @@ def test_an_evaluator_is_weaker_than_the_server(evaluator: EvaluatorProcess) -> 
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # the process has started
+        assert evaluator.answer_in_files(request(), (body, content), SECONDS).status == 200  # it has started
     process = Path(f"/proc/{evaluator.pid}")
     limits_of = {line[:25].strip(): line[25:].split()[:2] for line in (process / "limits").read_text().splitlines()}
     assert limits_of["Max core file size"] == ["0", "0"]
@@ -61,14 +61,14 @@ def test_a_small_body_goes_through_the_pipe(evaluator: EvaluatorProcess) -> None
     """The same process answers both kinds of requests."""
     asked = request(body=BODY)
     here = answer(asked, LIMITS)
-    there = evaluator.answer(asked, PLENTY, 30.0)
+    there = evaluator.answer(asked, PLENTY, SECONDS)
     assert (there.status, there.body, there.media_type) == (200, here.body, here.media_type)
-    wrong = evaluator.answer(request(body=b"{"), PLENTY, 30.0)
+    wrong = evaluator.answer(request(body=b"{"), PLENTY, SECONDS)
     assert (wrong.status, wrong.problem) == (400, "malformed_body")
     with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
         body.write(BODY)
         body.flush()
-        assert evaluator.answer_in_files(request(), (body, content), 30.0).body == b""
+        assert evaluator.answer_in_files(request(), (body, content), SECONDS).body == b""
         content.seek(0)
         assert content.read() == here.body
 
@@ -78,9 +78,9 @@ def test_too_much_work_is_not_begun(evaluator: EvaluatorProcess, effort: Effort)
     """It goes back to the server, and the process waits for another request."""
     packed = compress("gzip", BODY + b" " * 100)
     with pytest.raises(TooMuchWork):
-        evaluator.answer(request(body=packed, content_encoding="gzip"), effort, 30.0)
+        evaluator.answer(request(body=packed, content_encoding="gzip"), effort, SECONDS)
     assert evaluator.is_alive()
-    assert evaluator.answer(request(body=BODY), PLENTY, 30.0).status == 200
+    assert evaluator.answer(request(body=BODY), PLENTY, SECONDS).status == 200
 
 
 def test_a_defect_is_logged_in_its_place_and_reported_as_one(monkeypatch: pytest.MonkeyPatch, caplog) -> None:
@@ -165,7 +165,7 @@ def test_an_answer_that_cannot_be_written_is_not_a_failure(evaluator: EvaluatorP
         body.write(BODY)
         body.flush()
         with pytest.raises(NoRoom):
-            evaluator.answer_in_files(request(), (body, full), 30.0)
+            evaluator.answer_in_files(request(), (body, full), SECONDS)
 
 
 def test_an_evaluator_of_no_use_says_so(evaluator: EvaluatorProcess) -> None:
@@ -230,6 +230,7 @@ def test_an_evaluator_that_waits_gives_back_what_it_kept(monkeypatch: pytest.Mon
     assert given_back(monkeypatch, 0, keep_seconds=0.01) == 1
 
 
+@pytest.mark.all
 def test_an_evaluator_uses_the_library_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(None):
@@ -246,6 +247,7 @@ def test_an_evaluator_goes_on_without_a_library_that_is_gone(
     assert "The compiled loops cannot be used: " in caplog.text
 
 
+@pytest.mark.all
 def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
     library = library_in(tmp_path)
     with used(library):
@@ -254,7 +256,9 @@ def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
         with tempfile.TemporaryFile() as body, tempfile.TemporaryFile() as content:
             body.write(BODY)
             body.flush()
-            assert evaluator.answer_in_files(request(), (body, content), 30.0).status == 200  # the process has started
+            assert (
+                evaluator.answer_in_files(request(), (body, content), SECONDS).status == 200
+            )  # the process has started
         assert str(library) in Path(f"/proc/{evaluator.pid}/maps").read_text()
     finally:
         evaluator.end()

@@ -82,6 +82,7 @@ def test_a_full_file_system_ends_no_process(tmp_path: Path, root: Path) -> None:
     assert done.stderr == "Counts of this process are missing from /metrics: No space left on device.\n"
 
 
+@pytest.mark.all
 def test_a_file_that_cannot_grow_keeps_what_it_has(tmp_path: Path, root: Path) -> None:
     """What did not fit is included once there is room again."""
     done = run(root, FILLING, tmp_path, mounts.small(tmp_path, str(4 * COUNTS_FILE_BYTES)))
@@ -145,6 +146,7 @@ def test_a_larger_file_that_cannot_be_mapped_is_tried_again(tmp_path: Path, monk
     file.close()
 
 
+@pytest.mark.all
 def test_all_series_of_the_service_fit_from_the_start(tmp_path: Path, root: Path) -> None:
     """With each route in a few methods and statuses."""
     script = """

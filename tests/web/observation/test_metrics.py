@@ -85,6 +85,7 @@ def test_processes_at_once_are_added_up(directory: Path, root: Path) -> None:
     assert read(directory, root) == text, "what dead processes counted stays"
 
 
+@pytest.mark.all
 def test_processes_one_after_another_count_in_the_same_files(directory: Path, root: Path) -> None:
     killed = COUNTING.format(end="os.kill(os.getpid(), 9)")
     for number in range(3):
@@ -106,6 +107,7 @@ def test_a_fork_counts_for_itself(directory: Path, root: Path) -> None:
     assert 'rocpr_requests_total{method="POST",route="/v1/curves",status="200"} 3.0\n' in read(directory, root)
 
 
+@pytest.mark.all
 def test_no_directory_is_a_failure_at_the_start(tmp_path: Path, root: Path) -> None:
     process = subprocess.run(
         [sys.executable, "-c", "from service.web.observation.metrics import start_counting; start_counting()"],

@@ -16,10 +16,12 @@ from service.web.server.reading import DENSE_BYTES, HEAD_BYTES, RequestReader
 from service.web.server.transport import too_slow, transport_problem
 from service.wire.problems import Problem
 from tests.e2e.wire import chunked
+from tests.support import strategies
 from tests.web.server import corpus
 from tests.web.server.reading import Read, content_of, new_body, new_parser, new_reader, one_by_one, read
 
 NUMBERS = random.Random(7)
+LONG = 5_000
 
 
 def in_two(data: bytes) -> list[bytes]:
@@ -33,11 +35,12 @@ def in_pieces(data: bytes) -> list[bytes]:
 
 
 def check_agreement(data: bytes) -> Read:
-    """Feed bytes in all ways, and check that the result is the same."""
+    """Feed bytes in several ways, and check that the result is the same."""
     whole = read([data])
-    assert read(one_by_one(data)) == whole
+    if len(data) < LONG or strategies.examples_are_all:
+        assert read(one_by_one(data)) == whole
     for split in (in_two, in_pieces):
-        for _ in range(10):
+        for _ in range(10 if strategies.examples_are_all else 2):
             pieces = split(data)
             assert read(pieces) == whole, [len(piece) for piece in pieces]
     return whole
@@ -62,7 +65,7 @@ def test_a_plain_head_is_read_whole_like_line_by_line() -> None:
     fields = b"Host: a:80\r\nAccept: */*\r\nContent-Type:text/csv \r\nContent-Length: 3\r\n"
     plain = b"POST /v1/curves?a=b HTTP/1.1\r\n" + fields + b"X-Y: \xe9\t\r\n\r\nabc"
     for at in range(len(plain)):
-        for byte in [*NUMBERS.choices(range(256), k=3), *b"\r\n :_0"]:
+        for byte in [NUMBERS.randrange(256), *b"\r\n :_0"]:
             data = plain[:at] + bytes([byte]) + plain[at + 1 :]
             assert read([data]) == read(one_by_one(data)), data
 
