@@ -32,10 +32,10 @@ def in_plane(points: slow.Polyline) -> slow.Polyline:
 
 @pytest.mark.parametrize("chart", ["roc", "pr"])
 def test_the_line_that_is_drawn_is_the_exact_curve(chart: str) -> None:
-    body = sample(150, 1.0)
+    body = sample(60, 1.0)
     line, _in_legend = lines(drawn("curves", body, chart=chart, side=str(SIDE)), "s0")
     table = table_of_sample(body["scores"], body["labels"])
-    exact = slow.roc_curve(table, SIDE) if chart == "roc" else slow.pr_curve(table, SIDE, pieces=20)
+    exact = slow.roc_curve(table, SIDE) if chart == "roc" else slow.pr_curve(table, SIDE, pieces=12)
     assert slow.apart(in_plane(line), exact) <= 0.25 + slow.STEP + ROUNDED
 
 
