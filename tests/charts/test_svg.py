@@ -72,7 +72,7 @@ def test_a_picture_is_shapes_and_texts_alone(operation: str, chart: str, look: s
     assert len(picture.findall(f"{NAMESPACE}style")) == (look == "auto")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", some(HOSTILE, 2))
 def test_names_and_titles_of_any_content_are_text(text: str) -> None:
     for chart in CHARTS["comparisons"]:
         picture = drawn("comparisons", comparison(text, "b"), chart=chart, title=text)

@@ -79,7 +79,7 @@ STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wvla", "-Werror", "-Wn
 def test_the_sources_are_clean(root: Path) -> None:
     """They are C11, without a warning."""
     sources = map(str, sorted((root / build_hook.SOURCES).glob("*.c")))
-    subprocess.run([*compiler(), *STRICT, "-std=c11", "-fsyntax-only", *sources], check=True)
+    subprocess.run([*compiler(), *build_hook.OPTIONS, *STRICT, "-fsyntax-only", *sources], check=True)
 
 
 def test_it_stays_within_its_arrays(tmp_path: Path, root: Path) -> None:

@@ -32,7 +32,7 @@ def _nothing_is_first() -> None:
         answer(SMALL[name](), LIMITS)
 
 
-@pytest.mark.parametrize("name", some(SMALL, 7))
+@pytest.mark.parametrize("name", some(SMALL, 11))
 def test_small_requests_stay_cheap(name: str) -> None:
     request = SMALL[name]()
     assert len(request.body) <= LONGEST_BODY
