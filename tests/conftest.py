@@ -46,6 +46,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # Applications share what they derive from openapi.yaml, which takes a tenth of a second; tests make hundreds.
     app.contract_blueprint = cache(app.contract_blueprint)
     strategies.examples_are_all = config.getoption("--all")
+    if not strategies.examples_are_all:
+        settings.register_profile("first", settings.get_profile("suite"), max_examples=12)
+        settings.load_profile("first")
     compiled.LIBRARY = ROOT / "none"
     os.environ["ROCPR_COMPILED"] = "off"  # for servers
     if config.getoption("--compiled"):

@@ -6,6 +6,7 @@ import math
 import shutil
 from collections.abc import Callable
 from ctypes import addressof
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from service.curves.pr import AtRecall
 from service.curves.sample import Sample
 from tests.support import strategies
 from tests.support.compiled_library import bits, library, library_in, used
+from tests.support.sampling import some
 
 __all__ = ["library"]
 
@@ -89,8 +91,7 @@ LABELS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
 }
 
 
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize(("scores", "labels"), some(product(SCORES, LABELS), 4))
 def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: str) -> None:
     """With sizes around those at which C or NumPy begins another block."""
     random = np.random.default_rng(5)
@@ -111,7 +112,7 @@ def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
     assert_same(library, Counts(tp, fp, float(tp[-1]) + 1, float(fp[-1]) + 1))
 
 
-@pytest.mark.parametrize("positives", [3, 1_000, 300_000])
+@pytest.mark.parametrize("positives", [3, 1_000, pytest.param(300_000, marks=pytest.mark.all)])
 @pytest.mark.parametrize("negatives", [1e6, 1e12, 9e15])
 def test_small_precisions_have_the_same_sums(library: Path, positives: int, negatives: float) -> None:
     """The sums are small compared with the positives, and still rounded alike."""
@@ -219,6 +220,7 @@ def test_it_is_used(library: Path) -> None:
         assert KERNEL.table(scores, scores) is None
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("name", build_hook.COMPILERS)
 def test_every_compiler_makes_the_same_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     if shutil.which(name) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from service.curves.slicing import (
 from service.curves.weighted_slicing import WeightedSlices
 from tests import reference
 from tests.reference_slices import exact, has_both_classes, parts, single
+from tests.support.sampling import some
 from tests.support.strategies import Data, examples, plain_weights, samples
 
 
@@ -102,7 +104,7 @@ def many(slices: int, rows: int, levels: int | None = None, seed: int = 0) -> tu
     return Data(scores.tolist(), labels.tolist()), numbers.tolist()
 
 
-@pytest.mark.parametrize(("slices", "levels"), [(50, None), (50, 2), (250, None), (600, 3)])
+@pytest.mark.parametrize(("slices", "levels"), some([(250, None), (50, 2), (50, None), (600, 3)], 2))
 def test_many_slices(slices: int, levels: int | None) -> None:
     data, numbers = many(slices, 6_000, levels)
     assert areas_of(data, numbers) == [single(part) for part in parts(data, numbers)]
@@ -203,8 +205,7 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
-@pytest.mark.parametrize("levels", [None, 3])
+@pytest.mark.parametrize(("kind", "levels"), some(product(WEIGHTS, [None, 3]), 3))
 def test_many_slices_with_weights(monkeypatch: pytest.MonkeyPatch, kind: str, levels: int | None) -> None:
     alone: list[int] = []
     real = AreaColumns.set

@@ -56,7 +56,7 @@ def short_sweeps(draw: st.DrawFn) -> Rows:
     return Rows(tp, fp, tp[-1] + draw(st.integers(1, 50)), fp[-1] + draw(st.integers(1, 5000)))
 
 
-@examples(40)
+@examples(40, fewest=4)
 @given(short_sweeps(), st.sampled_from([20, 60]))
 def test_both_lines_are_within_a_quarter_of_a_pixel(rows: Rows, side: int) -> None:
     table, exact = table_of(rows), rows.table()
@@ -84,6 +84,7 @@ def test_each_column_begins_with_its_first_row() -> None:
     assert thinning._columns(counts, 10.0, 0.5).tolist() == [0, 2, 3, 4, 6]
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("share", [0.5, 0.02])
 def test_so_are_those_of_many_rows(share: float) -> None:
     table = normal(1_500, share)
@@ -92,7 +93,7 @@ def test_so_are_those_of_many_rows(share: float) -> None:
     assert slow.apart(pixels(pr_line(table, 60), 60), slow.pr_curve(exact, 60, pieces=8)) <= QUARTER
 
 
-@examples(12)
+@examples(12, fewest=2)
 @given(short_sweeps(), st.integers(0, 2**32))
 def test_the_drawn_rows_have_the_curves_of_all_rows(rows: Rows, seed: int) -> None:
     """Both the exact curves of the drawn rows, linear in counts, and the lines drawn through them are close."""
@@ -103,7 +104,7 @@ def test_the_drawn_rows_have_the_curves_of_all_rows(rows: Rows, seed: int) -> No
     drawn = np.union1d(thinning._roc_rows(table, side), thinning._pr_rows(table, side)).tolist()
     few = slow.selected(exact, drawn)
     assert slow.apart(slow.roc_curve(few, side), slow.roc_curve(exact, side)) <= QUARTER
-    assert slow.apart(slow.pr_curve(few, side), slow.pr_curve(exact, side)) <= QUARTER
+    assert slow.apart(slow.pr_curve(few, side), slow.pr_curve(exact, side, pieces=20)) <= QUARTER
 
 
 @pytest.mark.parametrize("table", [normal(20_000, 0.3), concave(3_000)], ids=["normal", "concave"])
@@ -133,9 +134,9 @@ def test_rows_that_are_not_a_sweep_all_stay() -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.05])
-def test_a_million_rows_become_a_few_hundred_points(share: float) -> None:
-    table = normal(1_000_000, share)
-    assert roc_line(table, 320).x.size <= 150
+def test_very_many_rows_become_a_few_hundred_points(share: float, *, runs_all: bool) -> None:
+    table = normal(1_000_000 if runs_all else 200_000, share)
+    assert roc_line(table, 320).x.size <= 200
     assert pr_line(table, 320).x.size <= 550
     assert drawn_rows(table, roc_convex_hull(table)).size <= 4_000
 

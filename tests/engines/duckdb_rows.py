@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from service.engines.plan import Found
 
-SIZE = 60_000
+SIZE = 40_000
 RANDOM = np.random.default_rng(24)
 LABELS = RANDOM.random(SIZE) < 0.3
 LOGITS = RANDOM.normal(size=SIZE) + 2 * LABELS

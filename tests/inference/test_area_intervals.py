@@ -186,7 +186,7 @@ class TestAreas:
         assert warnings == ("interval_omitted",)
 
     @pytest.mark.parametrize("method", INTERVAL_METHODS)
-    @examples(15)
+    @examples(15, fewest=3)
     @given(data=some_samples, random=st.randoms(use_true_random=False))
     def test_order_of_rows_changes_nothing(self, method: str, data: Data, random: object) -> None:
         order = list(range(len(data.scores)))
@@ -194,7 +194,7 @@ class TestAreas:
         assert intervals_of(data.rows(order).sample(), method) == intervals_of(data.sample(), method)
 
     @pytest.mark.parametrize("method", INTERVAL_METHODS)
-    @examples(15)
+    @examples(15, fewest=3)
     @given(data=samples(tied_scores).filter(enough))
     def test_counts_are_the_sample_grouped(self, method: str, data: Data) -> None:
         table = ConfusionTable.of(data.sample())
@@ -202,19 +202,19 @@ class TestAreas:
         assert intervals_of(counts, method) == intervals_of(data.sample(), method)
 
     @pytest.mark.parametrize("method", INTERVAL_METHODS)
-    @examples(15)
+    @examples(15, fewest=3)
     @given(data=samples(tied_scores).filter(enough))
     def test_weights_of_one_count_as_none(self, method: str, data: Data) -> None:
         close(replace(data, weights=[1.0] * len(data.scores)), data, method)
 
     @pytest.mark.parametrize("method", INTERVAL_METHODS)
-    @examples(15)
+    @examples(15, fewest=3)
     @given(data=samples(tied_scores, plain_weights).filter(enough), scale=st.floats(1e-100, 1e100))
     def test_scale_of_weights_changes_nothing(self, method: str, data: Data, scale: float) -> None:
         close(replace(data, weights=[weight * scale for weight in data.weights or []]), data, method)
 
     @pytest.mark.parametrize("method", INTERVAL_METHODS)
-    @examples(15)
+    @examples(15, fewest=3)
     @given(data=some_samples)
     def test_other_direction_of_scores_changes_nothing(self, method: str, data: Data) -> None:
         mirrored = replace(data, scores=[-s for s in data.scores], lower_is_positive=not data.lower_is_positive)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from service.inference.draws import draws
 from service.inference.strata import Strata
 from tests import reference_bootstrap
 from tests.inference.made import listed, made, paired, strata_of
+from tests.support.sampling import some
 from tests.support.strategies import Data, examples, near_scores, samples, tied_scores, weighted_samples
 
 
@@ -99,8 +101,7 @@ def test_a_sample_and_its_counts_have_the_same_resamples() -> None:
     )
 
 
-@pytest.mark.parametrize("tile", [1, 1_000, 1 << 30])
-@pytest.mark.parametrize("share", [0.5, 0.01])
+@pytest.mark.parametrize(("share", "tile"), some(product([0.5, 0.01], [1, 1_000, 1 << 30]), 2))
 def test_the_size_of_blocks_changes_nothing(tile: int, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     for sample in (made(403, share), made(403, share, weights=True), made(4_003, share, levels=1)):
         examined = strata_of(sample)

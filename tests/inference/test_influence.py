@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import mpmath
@@ -13,6 +14,7 @@ import pytest
 from service.inference.influence import _FEW, _means
 from tests import reference_gate_intervals as reference
 from tests.support.gate_requests import Request
+from tests.support.sampling import some
 from tests.support.strategies import Data
 
 CURRENT = Data([9, 8, 7, 7, 6, 5, 4, 3, 3, 2, 1], [label == "+" for label in "+-+-+--+---"])
@@ -30,8 +32,9 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=str)
-@pytest.mark.parametrize("kind", ["alone", "weighted", "unpaired", "paired"])
+@pytest.mark.parametrize(
+    ("rule", "kind"), some(product(RULES, ["alone", "weighted", "unpaired", "paired"]), 3), ids=str
+)
 def test_intervals_are_those_of_influences_by_definition(rule: dict[str, Any], kind: str) -> None:
     current, baseline = CURRENT, BASELINE
     if kind == "weighted":

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from service.inference.intervals import normal_quantile
 from service.inference.pairs import Pair
+from service.inference.rates import Rate, paired_rate_ends
 from service.inference.rules import Metric
+from service.inference.score import PairedShares
 from service.inference.subject import Subject
 from tests import reference_score as reference
 from tests.inference.shares import Parts, Z
@@ -98,5 +100,7 @@ def test_a_paired_precision_is_made_of_the_shares_of_both_classes():
         float(sum(Fraction(weight) for weight, label in zip(weights, labels, strict=True) if label == positive))
         for positive in (True, False)
     )
-    wanted = reference.paired_rate_ends("precision", None, classes, sizes, normal_quantile(0.9))
+    shares = tuple(PairedShares((both + b, both + c), b + c, count) for both, b, c, count in classes)
+    difference = np.subtract(*pair.values(metric))
+    wanted = paired_rate_ends(Rate("precision", None, *sizes), difference, shares, normal_quantile(0.9))
     assert (interval.lower, interval.upper) == pytest.approx(wanted, rel=0, abs=1e-9)

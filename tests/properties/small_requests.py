@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle
+from itertools import cycle, product
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -44,59 +44,63 @@ class Cost:
     status: int
 
 
-def requests() -> Iterator[tuple[str, Request]]:
-    """The worst known kinds, and requests generated around them."""
-    draw = random.Random(2014)
-    for positives in _POSITIVES:
-        for negatives in _NEGATIVES:
-            shape = draw.choice(list(_SHAPES))
-            for operation in ("curves", "tradeoffs"):
-                name = f"{operation}, P = {positives:g}, N = {negatives:g}, {shape}"
-                yield name, _longest(operation, partial(_counts, draw, positives, negatives, shape))
-            yield (
-                f"comparisons, P = {positives:g}, N = {negatives:g}, {shape}",
-                _longest("comparisons", partial(_compared, _counts(draw, positives, negatives, shape, 1)), 2),
-            )
-    for scores in _SCORES:
-        for weights in _WEIGHTS:
-            name = f"scores {scores}, weights {weights}"
-            for operation in ("curves", "tradeoffs"):
-                yield f"{operation}, {name}", _longest(operation, partial(_sample, draw, scores, weights), 4)
-            for rows in (2, 8):
-                yield f"comparisons of {rows} rows, {name}", _table(draw, rows, scores, weights)
-    yield (
-        "curves, one row at 1e7",
-        _request("curves", '{"counts":{"tp":[1],"fp":[1],"positives":1e7,"negatives":1e16}}'),
-    )
-    yield "curves, all tied at 1e7", _request("curves", '{"scores":[1,1],"labels":[0,1],"weights":[1e7,1e7]}')
-    for name, text in TEXTS.items():
-        for operation in ("curves", "tradeoffs", "comparisons", "gates"):
-            yield f"{operation}, {name}", _request(operation, text)
-    yield from _gates(random.Random(1988))
+Maker: TypeAlias = Callable[[random.Random], Request]
 
 
-def _gates(draw: random.Random) -> Iterator[tuple[str, Request]]:
+def requests() -> dict[str, Callable[[], Request]]:
+    """The worst known kinds, and requests generated around them; each is the same, whichever others are made."""
+    return {name: partial(make, random.Random(name)) for name, make in _makers()}
+
+
+def _makers() -> Iterator[tuple[str, Maker]]:
+    shapes = cycle(_SHAPES)
+    for positives, negatives in product(_POSITIVES, _NEGATIVES):
+        shape = next(shapes)
+        counts = partial(_counts, positives, negatives, shape)
+        name = f"P = {positives:g}, N = {negatives:g}, {shape}"
+        for operation in ("curves", "tradeoffs"):
+            yield f"{operation}, {name}", partial(_longest, operation, counts)
+        yield f"comparisons, {name}", partial(_longest, "comparisons", partial(_compared, counts), least=2)
+    for scores, weights in product(_SCORES, _WEIGHTS):
+        name = f"scores {scores}, weights {weights}"
+        for operation in ("curves", "tradeoffs"):
+            yield f"{operation}, {name}", partial(_longest, operation, partial(_sample, scores, weights), least=4)
+        for rows in (2, 8):
+            yield f"comparisons of {rows} rows, {name}", partial(_table, rows, scores, weights)
+    yield "curves, one row at 1e7", _same("curves", '{"counts":{"tp":[1],"fp":[1],"positives":1e7,"negatives":1e16}}')
+    yield "curves, all tied at 1e7", _same("curves", '{"scores":[1,1],"labels":[0,1],"weights":[1e7,1e7]}')
+    for (name, text), operation in product(TEXTS.items(), ("curves", "tradeoffs", "comparisons", "gates")):
+        yield f"{operation}, {name}", _same(operation, text)
+    yield from _gates()
+
+
+def _same(operation: str, text: str) -> Maker:
+    return lambda _: _request(operation, text)
+
+
+def _gates() -> Iterator[tuple[str, Maker]]:
     """Rules of every kind: a few about many rows, or many about few rows; none that resamples."""
-    kinds = cycle(_RULES)
-    for positives in _POSITIVES:
-        for negatives in _NEGATIVES:
-            kind, shape = next(kinds), draw.choice(list(_SHAPES))
-            counts = partial(_counts, draw, positives, negatives, shape)
-            name = f"gates, P = {positives:g}, N = {negatives:g}, {shape}, rules {kind}"
-            yield name, _longest("gates", partial(_ruled, counts, _RULES[kind]))
-    for scores in _SCORES:
-        for weights in _WEIGHTS:
-            kind = next(kinds)
-            name = f"gates, scores {scores}, weights {weights}, rules {kind}"
-            yield name, _longest("gates", partial(_ruled, partial(_sample, draw, scores, weights), _RULES[kind]), 4)
-    for kind, rules in _RULES.items():
-        for positives in (20.0, 1e16, 7.3):
-            counts = _counts(draw, positives, 1e16, "on an arc", 5)
-            yield f"gates, many rules {kind}, P = {positives:g}", _longest("gates", partial(_many, counts, rules))
-    one = _sample(draw, "of all scales", "1", 12)
-    paired = f'{one[:-1]},"baseline":{_sample(draw, "of digits", "1", 12)},"paired":true}}'
+    kinds, shapes = cycle(_RULES), cycle(_SHAPES)
+    for positives, negatives in product(_POSITIVES, _NEGATIVES):
+        kind, shape = next(kinds), next(shapes)
+        ruled = partial(_ruled, partial(_counts, positives, negatives, shape), _RULES[kind])
+        name = f"gates, P = {positives:g}, N = {negatives:g}, {shape}, rules {kind}"
+        yield name, partial(_longest, "gates", ruled)
+    for scores, weights in product(_SCORES, _WEIGHTS):
+        kind = next(kinds)
+        ruled = partial(_ruled, partial(_sample, scores, weights), _RULES[kind])
+        yield f"gates, scores {scores}, weights {weights}, rules {kind}", partial(_longest, "gates", ruled, least=4)
+    for (kind, rules), positives in product(_RULES.items(), (20.0, 1e16, 7.3)):
+        many = partial(_many, partial(_counts, positives, 1e16, "on an arc"), rules)
+        yield f"gates, many rules {kind}, P = {positives:g}", partial(_longest, "gates", many)
+    yield "gates, paired", _paired
+
+
+def _paired(draw: random.Random) -> Request:
+    one = _sample("of all scales", "1", draw, 12)
+    paired = f'{one[:-1]},"baseline":{_sample("of digits", "1", draw, 12)},"paired":true}}'
     rules = [rule.replace('"min"', '"max_drop"') for rule in _RULES["with confidence"]]
-    yield "gates, paired", _request("gates", _ruled(lambda _: paired, rules[:1], 0))
+    return _request("gates", _ruled(lambda *_: paired, rules[:1], draw, 0))
 
 
 _POSITIVES = (1999, 1e7, 1e8, 2.0**53, 1e16, 1e150, 1999.5, 7.3, 1e-150)
@@ -145,13 +149,16 @@ def _request(operation: str, text: str, content_type: str = _JSON, **parameters:
     return Request(operation, f"/v1/{operation}", content_type, _JSON, tuple(parameters.items()), body)
 
 
-def _longest(operation: str, text: Callable[[int], str], least: int = 1) -> Request:
+Text: TypeAlias = Callable[[random.Random, int], str]
+
+
+def _longest(operation: str, text: Text, draw: random.Random, *, least: int = 1) -> Request:
     """The request with the most rows, or evaluations, that is short enough."""
     short, long = least, LONGEST_BODY // 4  # a row is a number and a comma in two columns at least
-    best = text(short)
+    best = text(draw, short)
     while short + 1 < long:
         middle = (short + long) // 2
-        drawn = text(middle)
+        drawn = text(draw, middle)
         if len(drawn) <= LONGEST_BODY:
             short, best = middle, drawn
         else:
@@ -159,7 +166,7 @@ def _longest(operation: str, text: Callable[[int], str], least: int = 1) -> Requ
     return _request(operation, best)
 
 
-def _counts(draw: random.Random, positives: float, negatives: float, shape: str, rows: int) -> str:
+def _counts(positives: float, negatives: float, shape: str, draw: random.Random, rows: int) -> str:
     shares = sorted(draw.random() for _ in range(rows))
     columns = [
         [float(np.floor(share * total)) if total >= 2**53 or total % 1 == 0 else share * total for share in column]
@@ -178,22 +185,23 @@ def _short(number: float) -> str:
     return min(text, f"{number:g}", key=lambda one: (float(one) != number, len(one))).replace("e+", "e")
 
 
-def _ruled(evaluation: Callable[[int], str], rules: list[str], rows: int) -> str:
-    return f'{evaluation(rows)[:-1]},"rules":[{",".join(rules)}]}}'
+def _ruled(evaluation: Text, rules: list[str], draw: random.Random, rows: int) -> str:
+    return f'{evaluation(draw, rows)[:-1]},"rules":[{",".join(rules)}]}}'
 
 
-def _many(evaluation: str, rules: list[str], times: int) -> str:
-    """This many rules, taken from these in rotation."""
-    return _ruled(lambda _: evaluation, (rules * times)[:times], 0)
+def _many(evaluation: Text, rules: list[str], draw: random.Random, times: int) -> str:
+    """This many rules about five rows, taken from these in rotation."""
+    return _ruled(evaluation, (rules * times)[:times], draw, 5)
 
 
-def _compared(evaluation: str, times: int) -> str:
-    """The same curve this many times, so that all tie."""
+def _compared(counts: Text, draw: random.Random, times: int) -> str:
+    """The same curve of one row this many times, so that all tie."""
+    evaluation = counts(draw, 1)
     named = (f'{{"name":"{chr(97 + key % 26)}{key // 26}",{evaluation[1:]}' for key in range(times))
     return f'{{"evaluations":[{",".join(named)}]}}'
 
 
-def _sample(draw: random.Random, scores: str, weights: str, rows: int) -> str:
+def _sample(scores: str, weights: str, draw: random.Random, rows: int) -> str:
     columns = {
         "scores": [_SCORES[scores](draw, row) for row in range(rows)],
         "labels": [str(row % 2) for row in range(rows)],
@@ -202,7 +210,7 @@ def _sample(draw: random.Random, scores: str, weights: str, rows: int) -> str:
     return "{" + ",".join(f'"{name}":[{",".join(column)}]' for name, column in columns.items()) + "}"
 
 
-def _table(draw: random.Random, rows: int, scores: str, weights: str) -> Request:
+def _table(rows: int, scores: str, weights: str, draw: random.Random) -> Request:
     """As many samples, over shared labels and weights, as fit into a table of this many rows, at most 50."""
     names = [character for character in map(chr, range(35, 127)) if character not in ",'0123456789"][:50]
     lines = [f",{row % 2},{_WEIGHTS[weights](draw, row)}" for row in range(rows)]
@@ -248,7 +256,8 @@ def cpu(request: Request) -> tuple[float, Answer]:
 def main() -> int:
     """Measure all requests and print the worst; the exit status says whether the law holds here."""
     measured = []
-    for name, request in requests():
+    for name, make in requests().items():
+        request = make()
         seconds, found = cpu(request)
         measured.append((seconds, len(found.body), len(request.body), found.status, cost(request), name))
     measured.sort(key=lambda row: -row[0])

@@ -89,9 +89,9 @@ def evaluated(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray | None
 
 @pytest.mark.parametrize("kind", ["distinct", "tied", "skewed"])
 def test_big_sample(kind: str, *, runs_all: bool) -> None:
-    """100,000 rows or more: every count, every hull member, and the rational areas."""
+    """Every count, every hull member, and the rational areas of many rows."""
     random = np.random.default_rng(7)
-    labels = random.random(300_000 if runs_all else 100_000) < (0.001 if kind == "skewed" else 0.5)
+    labels = random.random(300_000 if runs_all else 20_000) < (0.001 if kind == "skewed" else 0.5)
     scores = random.normal(size=labels.size) + labels
     if kind == "tied":
         scores = np.round(scores, 3)
@@ -109,10 +109,10 @@ def test_big_sample(kind: str, *, runs_all: bool) -> None:
 
 
 def test_pr_trapezoid_of_long_segments() -> None:
-    """Two hundred thousand whole true positives between a few rows."""
-    steps = [(0, 0), (0, 17), (3, 17), (100_000, 54_321), (100_001, 1_000_000), (200_000, 1_000_003)]
+    """Fifty thousand whole true positives between a few rows."""
+    steps = [(0, 0), (0, 17), (3, 17), (20_000, 54_321), (20_001, 1_000_000), (50_000, 1_000_003)]
     tp, fp = np.array(steps, dtype=np.float64).T
-    curves = evaluate_curves(Counts(tp, fp, 200_000.0, 1_000_003.0), CurvesOptions(include=frozenset({"auc"})))
+    curves = evaluate_curves(Counts(tp, fp, 50_000.0, 1_000_003.0), CurvesOptions(include=frozenset({"auc"})))
     assert curves.auc is not None
     assert ulp_distance(curves.auc.pr_trapezoid, pr_trapezoid(steps)) <= ULPS
 
@@ -137,7 +137,7 @@ WEIGHTS = {
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_big_weighted_sums(kind: str, order: str, *, runs_all: bool) -> None:
     """'With weights the sums are exact to 1 ulp whatever the row order (plain cumsum is off by 400,000 ulp).'"""
-    size = 40_000 if runs_all else 10_000
+    size = 40_000 if runs_all else 2_000
     random = np.random.default_rng(11)
     make, power = WEIGHTS[kind]
     weights = make(random, size)
@@ -154,10 +154,10 @@ def test_big_weighted_sums(kind: str, order: str, *, runs_all: bool) -> None:
             assert abs(found[label][index + 1] - total) <= Fraction(math.ulp(total / 2**power)) * 2**power
 
 
-def test_big_weighted_areas() -> None:
-    """100,000 weighted rows: the areas are within 4 ulp of exact arithmetic on the sums reported."""
+def test_big_weighted_areas(*, runs_all: bool) -> None:
+    """Many weighted rows: the areas are within 4 ulp of exact arithmetic on the sums reported."""
     random = np.random.default_rng(13)
-    labels = random.random(100_000) < 0.3
+    labels = random.random(100_000 if runs_all else 20_000) < 0.3
     scores = np.round(random.normal(size=labels.size) + labels, 4)
     curves = evaluated(scores, labels, random.choice([0.1, 0.2, 0.3, 0.7, 1.1], size=labels.size))
     assert curves.points is not None
@@ -188,10 +188,9 @@ def scaled(steps: Steps, largest: int) -> Steps:
 
 
 @cache
-def hard_hulls() -> dict[str, Steps]:
+def hard_hulls(size: int) -> dict[str, Steps]:
     """Rows that make the construction of a hull slow, or a rounded comparison wrong."""
     random = np.random.default_rng(17)
-    size = 50_000
     lattice = [(k // 2, (k + 1) // 2) for k in range(size)]
     cloud = np.cumsum(random.integers(0, 3, size=(size, 2)), axis=0).tolist()
     wobbly = [(min(k * 2**36 + int(random.integers(0, 2)), 2**53), k * 2**36) for k in range(1, size)]
@@ -212,10 +211,10 @@ def hard_hulls() -> dict[str, Steps]:
     }
 
 
-@pytest.mark.parametrize("name", hard_hulls())
-def test_hard_hulls(name: str) -> None:
+@pytest.mark.parametrize("name", hard_hulls(10))
+def test_hard_hulls(name: str, *, runs_all: bool) -> None:
     """'For integer counts no rounding may decide it, at any size up to 2^53', and none of these makes it slow."""
-    steps = hard_hulls()[name]
+    steps = hard_hulls(50_000 if runs_all else 6_000)[name]
     tp, fp = np.array(steps, dtype=np.float64).T
     table = ConfusionTable.from_counts(Counts(tp, fp, tp[-1], fp[-1]))
     assert table.tp.size == len(steps)
@@ -236,12 +235,12 @@ def strict(steps: Steps, members: list[bool]) -> Steps:
 
 
 def test_big_numbers_of_pr_segments() -> None:
-    """auc.pr over 20,000 segments, against a series without logarithms: 1e-12 relative.
+    """auc.pr over 5,000 segments, against a series without logarithms: 1e-12 relative.
 
     From (t, f) a step of one positive alone adds 1 - f log(1 + 1/(t + f)); a step of negatives adds nothing.
     """
     random = np.random.default_rng(19)
-    labels = random.random(20_000) < 0.5
+    labels = random.random(5_000) < 0.5
     curves = evaluated(-np.arange(labels.size, dtype=np.float64), labels)
     assert curves.auc is not None
     t = f = 0

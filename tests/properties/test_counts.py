@@ -69,7 +69,7 @@ def test_hull_of_lopsided_counts_is_brute_force(rows: Rows) -> None:
     hull_is_brute_force(rows)
 
 
-@examples(40)
+@examples(40, fewest=3)
 @given(big_sweeps(), st.integers(2, 12))
 def test_big_counts_interpolated_at_whole_steps(rows: Rows, parts: int) -> None:
     """Interpolated rows at whole true positives are correctly rounded at any size."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -24,6 +25,7 @@ from tests.properties.tradeoff_agreement import SOURCES, asked, ranges, reported
 from tests.reference import Row
 from tests.reference_pr import mp
 from tests.reference_tradeoff import INDICES, Interval, relative
+from tests.support.sampling import some
 from tests.support.strategies import Data, Rows, classifiers, evaluation_of, examples, samples, sweeps
 
 PLAIN = 1e-12
@@ -40,7 +42,7 @@ def areas(source: Data | Rows, options: TradeoffOptions | None = None) -> dict[s
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@examples(60)
+@examples(60, fewest=4)
 @given(st.data())
 def test_plain_mean(source: str, data: st.DataObject) -> None:
     """'The mean of the envelope over lambda_range (in closed form)': 1e-12, relative."""
@@ -55,7 +57,7 @@ def test_plain_mean(source: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@examples(12)
+@examples(12, fewest=2)
 @given(st.data())
 def test_mean_under_a_density(source: str, data: st.DataObject) -> None:
     """'Or its mean under a Beta(a, b) density renormalised there': 1e-10, relative."""
@@ -93,8 +95,9 @@ NEXT_TO_NOTHING = Rows([5e-324], [0.0], 1e-150, 1.0)
 WIDE = Rows([1e-9, 10, 45, 63, 81], [0, 0, 5, 27, 81], 90, 1e6)
 
 
-@pytest.mark.parametrize("name", HARD)
-@pytest.mark.parametrize("rows", [WIDE, Rows([1], [1], 3, 2**53), Rows([], [], 1e-150, 1e150)], ids=str)
+@pytest.mark.parametrize(
+    ("rows", "name"), some(product([Rows([], [], 1e-150, 1e150), Rows([1], [1], 3, 2**53), WIDE], HARD), 7), ids=str
+)
 def test_hard_densities(rows: Rows, name: str) -> None:
     """Densities that are singular at an end, or have almost no mass in the range."""
     a, b, asked_for = HARD[name]
@@ -107,15 +110,15 @@ def test_hard_densities(rows: Rows, name: str) -> None:
         assert math.isclose(area, exact, rel_tol=WEIGHTED), index
 
 
-@pytest.mark.parametrize("shapes", [(1.0, 0.015), (0.015, 0.015), (1.0, 1.0), (1000.0, 0.5)])
-def test_a_recall_next_to_nothing(shapes: tuple[float, float]) -> None:
+@pytest.mark.parametrize(("a", "b"), some([(0.015, 0.015), (1.0, 0.015), (1.0, 1.0), (1000.0, 0.5)], 4))
+def test_a_recall_next_to_nothing(a: float, b: float) -> None:
     """One row whose recall is 5e-174, beside which counts are not doubles with all their bits."""
-    options = TradeoffOptions(min_precision=0.6, lambda_density=BetaDensity(*shapes))
+    options = TradeoffOptions(min_precision=0.6, lambda_density=BetaDensity(a, b))
     table, pairs = reported(evaluation_of(NEXT_TO_NOTHING))
     part = rows_of(table, pairs, options)
     for index, area in areas(NEXT_TO_NOTHING, options).items():
         envelope = reference_tradeoff.envelope(index, part, table.positives, 0.0, 1.0)
-        exact = reference_tradeoff.beta_mean(index, envelope, table.positives, *shapes)
+        exact = reference_tradeoff.beta_mean(index, envelope, table.positives, a, b)
         assert math.isclose(area, exact, rel_tol=WEIGHTED), index
 
 
@@ -196,15 +199,17 @@ def test_perfect_ranking(positives: float, negatives: float, density: BetaDensit
 SINGLE = [(90, 1000), (1, 1), (7, 2**53), (2**53, 7), (3, 1e-9)]
 
 
-@pytest.mark.parametrize("counts", SINGLE)
-@pytest.mark.parametrize(("a", "b"), [(1, 1), (0.01, 0.01), (0.5, 30), (1000, 1000), (1000, 0.01), (2.5, 0.7)])
-def test_one_row_has_a_closed_form(counts: tuple[float, float], a: float, b: float) -> None:
+SHAPES = [(1, 1), (0.01, 0.01), (0.5, 30), (1000, 1000), (1000, 0.01), (2.5, 0.7)]
+
+
+@pytest.mark.parametrize(("counts", "shapes"), some(product(SINGLE, SHAPES), 5))
+def test_one_row_has_a_closed_form(counts: tuple[float, float], shapes: tuple[float, float]) -> None:
     """The all-positive row alone, over the whole range: recall 1 and p = P/(P + N). The means are known functions.
 
     kulczynski p + (1 - p) a/(a + b); fowlkes_mallows Kummer's p 1F1(a; a + b; -log p), and f_measure Gauss's
     p 2F1(1, a; a + b; 1 - p), their integrals of Euler's kind. This is a check of the reference too.
     """
-    positives, negatives = counts
+    (positives, negatives), (a, b) = counts, shapes
     found = areas(Rows([], [], positives, negatives), TradeoffOptions(lambda_density=BetaDensity(a, b)))
     row = Row(Fraction(positives), Fraction(negatives))
     whole = [Interval(Fraction(0), Fraction(1), row)]
@@ -221,6 +226,7 @@ def test_one_row_has_a_closed_form(counts: tuple[float, float], a: float, b: flo
         assert relative(reference_tradeoff.beta_mean(index, whole, row.tp, a, b), exact) <= 1e-13
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("index", INDICES)
 def test_reference_agrees_with_numerical_integration(index: str) -> None:
     """The reference's closed form and its means under a density against quadrature of f itself, in 60 digits."""
@@ -251,13 +257,13 @@ def concave(size: int) -> tuple[np.ndarray, np.ndarray]:
     return np.append((2 * k * size - k * k) / 3, size * size / 3), np.append(k, 2.0 * size)
 
 
-def many_rows(kind: str) -> Counts:
-    """A hundred thousand rows."""
+def many_rows(kind: str, size: int) -> Counts:
+    """A table of this many rows."""
     if kind == "concave":
-        tp, fp = concave(100_000)
+        tp, fp = concave(size)
         return Counts(tp, fp, float(tp[-1]), float(fp[-1]))
     random = np.random.default_rng(23)
-    labels = random.random(100_000) < 0.3
+    labels = random.random(size) < 0.3
     labels = labels[np.argsort(-(random.normal(size=labels.size) + labels))]
     weights = random.choice([1.0] if kind == "whole" else [0.1, 0.2, 0.7], size=labels.size)
     tp, fp = np.cumsum(np.where(labels, weights, 0.0)), np.cumsum(np.where(labels, 0.0, weights))
@@ -278,16 +284,16 @@ def f_of(index: str, counts: Counts, tp: np.ndarray, fp: np.ndarray, at: np.ndar
 
 
 @pytest.mark.parametrize("kind", ["whole", "weighted", "concave"])
-def test_many_rows(kind: str) -> None:
-    """The laws of an envelope on 100,000 rows: neighbours meet at their breakpoint, and nothing is above at any lambda.
+def test_many_rows(kind: str, *, runs_all: bool) -> None:
+    """The laws of an envelope on many rows: neighbours meet at their breakpoint, and nothing is above at any lambda.
 
     The area is the sum of the intervals' integrals by Gauss and Legendre, who are exact on panels this short.
     """
-    counts = many_rows(kind)
+    counts = many_rows(kind, size := 100_000 if runs_all else 20_000)
     evenly = np.linspace(0.0, 1.0, 41)
     for index, tradeoff in evaluate_tradeoffs(counts, TradeoffOptions(at_lambda=evenly)).tradeoffs.items():
         best = tradeoff.optimal
-        assert best.tp.size == 100_000 if kind == "concave" else 15 < best.tp.size < 200
+        assert best.tp.size == size if kind == "concave" else 5 < best.tp.size < 200
         assert (best.lambda_from[0], best.lambda_to[-1]) == (0.0, 1.0)
         np.testing.assert_array_equal(best.lambda_from[1:], best.lambda_to[:-1])
         assert (best.lambda_from < best.lambda_to).all()

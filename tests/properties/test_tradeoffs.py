@@ -42,7 +42,7 @@ from tests.support.strategies import LARGEST, Data, Rows, evaluation_of, example
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@examples(80)
+@examples(80, fewest=3)
 @given(st.data())
 def test_envelope(source: str, data: st.DataObject) -> None:
     """'One envelope of lines, with exact breakpoints', over any range, from the rows that meet any bounds."""
@@ -57,7 +57,7 @@ def test_envelope(source: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@examples(25)
+@examples(25, fewest=3)
 @given(st.data())
 def test_values_read_off(source: str, data: st.DataObject) -> None:
     """`at` is the envelope's value within 1e-13, in the requested order; at a shared breakpoint, that of the upper row.
@@ -103,7 +103,7 @@ def points_of(rows: Sequence[Row], positives: Fraction) -> dict[Pair, Pair]:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@examples(40)
+@examples(40, fewest=3)
 @given(st.data())
 def test_rows_that_are_best_somewhere(source: str, data: st.DataObject) -> None:
     """'The curves of the upper envelope all belong to dominating points' (H&N section 4.2), and to the ROC hull.
@@ -149,7 +149,7 @@ def jaccard_lambda(f_lambda: Fraction) -> Fraction:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-@examples(40)
+@examples(40, fewest=3)
 @given(st.data())
 def test_f_measure_and_jaccard_are_compatible(source: str, data: st.DataObject) -> None:
     """'These two are equivalent' (H&N section 3.3): the same rows, and breakpoints related by a fixed map.
@@ -241,15 +241,17 @@ ADVERSARIAL: dict[str, Data | Rows] = {
 
 
 @pytest.mark.parametrize("name", ADVERSARIAL)
-def test_adversarial(name: str) -> None:
+def test_adversarial(name: str, *, runs_all: bool) -> None:
     """Ties in every space in which an index is straight, and ranges a few doubles wide around each breakpoint."""
     found = check(ADVERSARIAL[name], TradeoffOptions())
-    for tradeoff in found.tradeoffs.values():
-        for at in {0.0, 0.5, *tradeoff.optimal.lambda_from.tolist()}:
-            above = math.nextafter(math.nextafter(at, 1.0), 1.0)
-            below = math.nextafter(math.nextafter(at, 0.0), 0.0)
-            for narrow in {(below, above), (at, above), (below, at) if at else (0.0, 5e-324)}:
-                check(ADVERSARIAL[name], TradeoffOptions(lambda_range=narrow))
+    breakpoints = {at for tradeoff in found.tradeoffs.values() for at in tradeoff.optimal.lambda_from.tolist()}
+    narrow: set[tuple[float, float]] = set()
+    for at in {0.0, 0.5} | breakpoints:
+        above = math.nextafter(math.nextafter(at, 1.0), 1.0)
+        below = math.nextafter(math.nextafter(at, 0.0), 0.0)
+        narrow |= {(below, above), (at, above), (below, at) if at else (0.0, 5e-324)}
+    for lambda_range in sorted(narrow)[:: 1 if runs_all else 3]:
+        check(ADVERSARIAL[name], TradeoffOptions(lambda_range=lambda_range))
 
 
 def test_at_lambda_need_not_lie_in_the_range() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
@@ -24,10 +26,15 @@ def library_in(directory: Path, *options: str) -> Path:
     return library
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library for the tests of a module."""
-    return library_in(tmp_path_factory.mktemp("library"))
+    """The library for all tests of a run: the first process that needs it compiles it."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with (shared / "library.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        library = shared / "kernel.so"
+        return library if library.exists() else library_in(shared)
 
 
 def compiler() -> list[str]:

@@ -28,10 +28,13 @@ examples_are_all = False
 PART, FEWEST = 15, 6
 
 
-def examples(number: int) -> settings:
-    """The same examples on every run, without a deadline and without a database."""
+def examples(number: int, fewest: int = FEWEST) -> settings:
+    """The same examples on every run, without a deadline and without a database; in the first command, a part of them.
+
+    A law that is tried with many strategies, or with costly references, may name fewer.
+    """
     if not examples_are_all:
-        number = min(number, max(number // PART, FEWEST))
+        number = min(number, max(number // PART, fewest))
     checks = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     return settings(max_examples=number, deadline=None, derandomize=True, database=None, suppress_health_check=checks)
 
