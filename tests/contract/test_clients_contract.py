@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 import yaml
 from flask.testing import FlaskClient
-from jsonschema import Draft4Validator
-from openapi_spec_validator import OpenAPIV30SpecValidator
 from referencing import Registry
 from referencing.jsonschema import DRAFT4
 
@@ -34,6 +32,8 @@ def _walk(node: Any) -> Iterator[Tree]:
 
 def _violations(reference: Tree, instance: Any) -> list[str]:
     """The errors of an instance under a schema of the contract; in OpenAPI 3.0, `nullable` allows null."""
+    from jsonschema import Draft4Validator  # takes long, in each process that collects tests
+
     document_of_3_1 = json.loads(json.dumps(CLIENTS))
     for node in _walk(document_of_3_1):
         if node.pop("nullable", False) is True:
@@ -61,6 +61,8 @@ def _filled(reference: Tree, value: Any) -> Any:
 
 
 def test_it_is_valid_openapi_3_0() -> None:
+    from openapi_spec_validator import OpenAPIV30SpecValidator
+
     assert [str(error) for error in OpenAPIV30SpecValidator(CLIENTS).iter_errors()] == []
 
 

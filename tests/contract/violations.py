@@ -26,7 +26,7 @@ def _closed_document() -> Tree:
 
 def violations(node: Tree, instance: Any) -> list[str]:
     """The errors of an instance under a schema of the document, with all objects closed."""
-    from jsonschema import Draft202012Validator  # takes a second, in each process that collects tests
+    from jsonschema import Draft202012Validator  # takes long, in each process that collects tests
 
     uri = "urn:contract"
     registry: Registry[Any] = Registry().with_resource(uri, DRAFT202012.create_resource(_closed_document()))
