@@ -35,16 +35,19 @@ def pixels(file: bytes) -> NDArray[np.uint8]:
         place += 12 + length
     wide, high, bits, colours = struct.unpack(">IIBB", head[:10])
     assert (bits, colours) == (8, 6)
-    rows = np.frombuffer(zlib.decompress(b"".join(parts)), np.uint8).reshape(high, 1 + 4 * wide).astype(int)
-    image = np.zeros((high + 1, wide + 1, 4), int)
-    for y, (kind, *samples) in enumerate(rows.tolist()):
-        line = np.reshape(samples, (wide, 4))
-        for x in range(wide):
-            left, up, corner = image[y + 1, x], image[y, x + 1], image[y, x]
-            nearest = np.array([left, up, corner])[np.abs(left + up - corner - [left, up, corner]).argmin(axis=0)]
-            paeth = nearest[np.arange(4), np.arange(4)] if nearest.ndim > 1 else nearest
-            image[y + 1, x + 1] = (line[x] + [0, left, up, (left + up) // 2, paeth][kind]) % 256
-    return image[1:, 1:].astype(np.uint8)
+    samples = zlib.decompress(b"".join(parts))
+    width = 1 + 4 * wide
+    above, lines = [0] * (width + 3), []
+    for start in range(0, high * width, width):
+        kind, line = samples[start], [0] * 4
+        for up, corner, sample in zip(above[4:], above, samples[start + 1 : start + width], strict=False):
+            left = line[-4]
+            guess = left + up - corner
+            nearest = min((abs(guess - near), place, near) for place, near in enumerate((left, up, corner)))[2]
+            line.append((sample + (0, left, up, (left + up) // 2, nearest)[kind]) % 256)
+        above = line
+        lines.append(line[4:])
+    return np.array(lines, np.uint8).reshape(high, wide, 4)
 
 
 def size(file: bytes) -> tuple[int, int]:

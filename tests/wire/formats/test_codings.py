@@ -95,7 +95,13 @@ def test_a_zstandard_frame_that_asks_for_too_much_is_reported() -> None:
 
 
 @pytest.mark.parametrize("trailing", [b"\0", NOISE[:10]])
-@pytest.mark.parametrize("length", [*range((1 << 20) - 40, 1 << 20), 1 << 20, (1 << 20) + 1])
+@pytest.mark.parametrize(
+    "length",
+    [
+        *(pytest.param((1 << 20) - short, marks=[pytest.mark.all] * (short % 8 > 0)) for short in range(40, 0, -1)),
+        *(1 << 20, (1 << 20) + 1),
+    ],
+)
 def test_an_end_near_that_of_a_step_is_an_end(length: int, trailing: bytes) -> None:
     """The last step may end before, within or after the checksum."""
     for coding in CODINGS:
