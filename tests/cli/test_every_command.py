@@ -181,13 +181,13 @@ def test_usage_errors(arguments: list[str], message: str) -> None:
     assert message in done.stderr
 
 
-@pytest.mark.parametrize("command", ["curves", "compare"])
+@pytest.mark.parametrize("command", ["curves", pytest.param("compare", marks=pytest.mark.all)])
 def test_a_pipe_to_a_process_that_closes_early(command: str) -> None:
     """Standard output is plain bytes, and there is no traceback if its reader leaves."""
     given = fed(command)
     program = [sys.executable, "-c", "from service.cli.main import main; main()", *given, "--format", "csv", "--json"]
     root = DATA.parent.parent
-    whole = subprocess.run(program, cwd=root, input=DIGITS.read_bytes(), capture_output=True, timeout=60, check=True)
+    whole = subprocess.run(program, cwd=root, input=DIGITS.read_bytes(), capture_output=True, timeout=120, check=True)
     assert whole.stdout == run(*given, "--format", "csv", "--json", given=DIGITS.read_bytes()).stdout_bytes
     with (
         DIGITS.open("rb") as stream,
@@ -236,6 +236,7 @@ def test_too_little_memory_ends_with_advice(command: list[str], monkeypatch: pyt
     assert ended.stderr.startswith("Error: This needs more memory than the process may use.")
 
 
+@pytest.mark.all
 def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.5\n')
@@ -254,7 +255,14 @@ def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize(
-    "words", [["--help"], ["curves", "-h"], ["curves", str(ALL)], ["curves", str(ALL), "--json"], ["guide", "formats"]]
+    "words",
+    [
+        ["curves", str(ALL)],
+        *(
+            pytest.param(words, marks=pytest.mark.all)
+            for words in (["--help"], ["curves", "-h"], ["curves", str(ALL), "--json"], ["guide", "formats"])
+        ),
+    ],
 )
 def test_output_without_room_ends_with_a_sentence(words: list[str]) -> None:
     program = "from service.cli.main import main; main()"
