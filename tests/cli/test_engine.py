@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
 import signal
 import subprocess
 import sys
@@ -233,12 +231,6 @@ INTERRUPTED, TERMINATED = (130, b"Aborted!"), (143, b"")
 """How commands end: the status and what they say."""
 
 
-def used_by_children() -> float:
-    """The processor time of all processes that this one has waited for, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 @pytest.mark.parametrize(
     ("signals", "endings"),
     [
@@ -249,19 +241,16 @@ def used_by_children() -> float:
         pytest.param([signal.SIGTERM, signal.SIGINT], [TERMINATED, INTERRUPTED], marks=pytest.mark.all),
     ],
 )
-def test_a_signal_ends_a_command_within_two_seconds(
+def test_a_signal_ends_a_command(
     lake: Path, tmp_path: Path, signals: list[int], endings: list[tuple[int, bytes]]
 ) -> None:
-    """Two seconds of processor time: the command uses two processors, and this machine may have other work."""
+    """Its query would take days."""
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
-    others = used_by_children()
     with subprocess.Popen([sys.executable, "-c", ENDLESS, *words], cwd=ROOT, stderr=subprocess.PIPE) as command:
         while not list(tmp_path.glob("rocpr-*")):
             assert command.poll() is None
             time.sleep(0.05)
-        time.sleep(0.5)
-        user, system = Path(f"/proc/{command.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-        used = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        time.sleep(0.5)  # by then, the query has begun, or else there is one case more
         try:
             for number in signals:
                 command.send_signal(number)
@@ -269,7 +258,6 @@ def test_a_signal_ends_a_command_within_two_seconds(
             _, said = command.communicate(timeout=120)
         finally:
             command.kill()
-    assert used_by_children() - others - used < 2
     assert (command.returncode, said.strip()) in endings
     assert not list(tmp_path.glob("rocpr-*"))
 
