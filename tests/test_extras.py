@@ -25,4 +25,4 @@ def test_without_pip_pip_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("ensurepip") is None, reason="this Python has no ensurepip")
 def test_the_programs_that_the_command_runs_are_there() -> None:
-    subprocess.run([sys.executable, "-m", "ensurepip", "--version"], check=True, capture_output=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "ensurepip", "--version"], check=True, capture_output=True, timeout=120)

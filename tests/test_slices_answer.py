@@ -355,7 +355,7 @@ def test_ranks_have_no_ticks() -> None:
 
 def test_the_picture_of_many_slices_is_short() -> None:
     random = np.random.default_rng(1)
-    rows = 40_000
+    rows = 10_000
     labels = (random.random(rows) < 0.5).astype(int)
     slices = {"a": (np.arange(rows) // 4).tolist()}
     body = {"scores": random.normal(size=rows).tolist(), "labels": labels.tolist(), "slices": slices}

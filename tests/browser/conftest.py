@@ -48,7 +48,7 @@ def running(root: Path, log: Path, **variables: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.send_signal(signal.SIGTERM)
-        ended = process.wait(timeout=40)
+        ended = process.wait(timeout=120)
     assert ended == 0
 
 

@@ -7,6 +7,8 @@ from playwright.sync_api import Locator, Page, Response
 
 from tests.browser.conftest import Visit, check_accessible, check_fits, until
 
+pytestmark = pytest.mark.all
+
 SCREEN = 900
 """How high the window is, in pixels."""
 

@@ -7,6 +7,8 @@ import pytest
 from service.guide import pages
 from tests.browser.conftest import Visit, check_accessible, check_fits
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.parametrize("path", ["/guide", *(f"/guide/{name}" for name in pages())])
 def test_a_page_fits_a_phone_and_is_accessible(visit: Visit, path: str) -> None:

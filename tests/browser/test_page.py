@@ -14,6 +14,24 @@ from tests.browser.conftest import Visit, check_accessible, check_fits, running,
 from tests.browser.page import bounded, copies, csv_of, loaded, ready, run, table, text_of
 
 
+def test_it_opens_with_a_sample_takes_a_file_and_is_accessible(visit: Visit) -> None:
+    """All of what the first command shows of the page, in one test, so that it starts one browser."""
+    page = ready(visit("/"))
+    assert text_of(page, "#totals") == "candidate: 120 positives, 480 negatives"
+    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#drawn-gate"):
+        assert page.locator(f"{plane} svg desc").count() == 1
+    assert re.match(r"candidate is better than current by ", text_of(page, "#better h3"))
+    counts = [int(text_of(page, f"#{cell}").replace(",", "")) for cell in ("tp", "fn", "fp", "tn")]
+    assert (counts[0] + counts[1], counts[2] + counts[3]) == (120, 480)
+    check_accessible(page)
+    loaded(page, "scores.csv", csv_of(table()))
+    assert page.locator("#labels").input_value() == "y"
+    scores = [box.get_attribute("value") for box in page.locator("#scores :checked").all()]
+    assert scores == ["score", "older_score"]
+    assert "200 rows" in text_of(page, "#source")
+
+
+@pytest.mark.all
 @pytest.mark.parametrize(("scheme", "paper"), [("light", "#ffffff"), ("dark", "#0d1117")])
 @pytest.mark.parametrize("width", [1280, 320])
 def test_everyone_can_use_it(visit: Visit, scheme: Any, paper: str, width: int) -> None:
@@ -25,16 +43,7 @@ def test_everyone_can_use_it(visit: Visit, scheme: Any, paper: str, width: int) 
         check_fits(page)
 
 
-def test_the_sample_is_evaluated_when_the_page_opens(visit: Visit) -> None:
-    page = ready(visit("/"))
-    assert text_of(page, "#totals") == "candidate: 120 positives, 480 negatives"
-    for plane in ("#roc", "#pr", "#compared-roc", "#compared-pr", "#drawn-gate"):
-        assert page.locator(f"{plane} svg desc").count() == 1
-    assert re.match(r"candidate is better than current by ", text_of(page, "#better h3"))
-    counts = [int(text_of(page, f"#{cell}").replace(",", "")) for cell in ("tp", "fn", "fp", "tn")]
-    assert (counts[0] + counts[1], counts[2] + counts[3]) == (120, 480)
-
-
+@pytest.mark.all
 class TestTheSameElsewhere:
     def test_commands_and_rules_do_what_the_page_shows(self, visit: Visit, root: Path, tmp_path: Path) -> None:
         page = bounded(loaded(visit("/"), "scores.csv", csv_of(table())), "ROC area", 0.7)
@@ -72,6 +81,7 @@ class TestTheSameElsewhere:
         assert (tmp_path / "picture.svg").read_text().startswith("<svg ")
 
 
+@pytest.mark.all
 def test_with_keys_the_page_waits_for_one(visit: Visit, root: Path, tmp_path: Path) -> None:
     key = "a-key-of-a-test-that-is-long-enough"
     keys = tmp_path / "keys"

@@ -17,6 +17,8 @@ from playwright.sync_api import TimeoutError as Timeout
 from tests.browser.conftest import Visit, until
 from tests.browser.page import ready, text_of
 
+pytestmark = pytest.mark.all
+
 AREAS = "ROC area, PR area, and average precision."
 
 _FOCUSED = """() => {

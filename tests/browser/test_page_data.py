@@ -11,17 +11,10 @@ from pyarrow import feather, parquet
 from tests.browser.conftest import Visit, check_accessible, check_fits, until
 from tests.browser.page import csv_of, loaded, ready, table, text_of
 
+pytestmark = pytest.mark.all
+
 
 class TestData:
-    def test_a_csv_file(self, visit: Visit) -> None:
-        page = loaded(visit("/"), "scores.csv", csv_of(table()))
-        assert page.locator("#labels").input_value() == "y"
-        assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == [
-            "score",
-            "older_score",
-        ]
-        assert "200 rows" in text_of(page, "#source")
-
     def test_files_of_columns(self, visit: Visit) -> None:
         page = visit("/")
         for rows, suffix in ((200, "parquet"), (400, "arrow"), (800, "feather")):

@@ -12,6 +12,8 @@ from playwright.sync_api import Page
 from tests.browser.conftest import Visit, until
 from tests.browser.page import axis_of, bounded, copies, csv_of, loaded, ready, table, text_of
 
+pytestmark = pytest.mark.all
+
 NO_BOUND = "Add a bound to judge by."
 
 

@@ -13,6 +13,8 @@ from playwright.sync_api import Page
 from tests.browser.conftest import Visit, check_accessible, check_fits, until
 from tests.browser.page import copies, csv_of, loaded, ready, run, table, text_of
 
+pytestmark = pytest.mark.all
+
 OLD, NEW = (f"kunden_modell_{year}_mit_allen_merkmalen_nach_der_ersten_prüfung" for year in (2024, 2025))
 
 

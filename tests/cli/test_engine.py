@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import resource
 import signal
 import subprocess
 import sys
@@ -48,8 +46,11 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "words",
     [
         ["curves"],
-        ["curves", "--lower-is-positive", "--intervals", "{}", "--partial", '[{"over": "fpr", "to": 0.1}]'],
-        ["tradeoffs", "--indices", "jaccard"],
+        pytest.param(
+            ["curves", "--lower-is-positive", "--intervals", "{}", "--partial", '[{"over": "fpr", "to": 0.1}]'],
+            marks=pytest.mark.all,
+        ),
+        pytest.param(["tradeoffs", "--indices", "jaccard"], marks=pytest.mark.all),
         ["slices", "--slices", "country"],
     ],
     ids=lambda words: "-".join(words)[:20],
@@ -199,6 +200,7 @@ main()
 """
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("place", ["group", "sort", "evaluate"])
 def test_a_lack_of_memory_is_told_with_what_needs_less(place: str, root: Path, tmp_path: Path) -> None:
     file = tmp_path / "rows.parquet"
@@ -206,7 +208,7 @@ def test_a_lack_of_memory_is_told_with_what_needs_less(place: str, root: Path, t
     scores = random.random(600_000)
     parquet.write_table(pa.table({"scores": scores, "labels": random.random(scores.size) < scores}), file)
     command = [sys.executable, "-c", LITTLE_MEMORY, place, "curves", file, *DUCKDB]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 2, done.stderr
     first, *others = done.stderr.splitlines()
     assert first.startswith(f"Error: {file}: ")
@@ -229,45 +231,33 @@ INTERRUPTED, TERMINATED = (130, b"Aborted!"), (143, b"")
 """How commands end: the status and what they say."""
 
 
-def used_by_children() -> float:
-    """The processor time of all processes that this one has waited for, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 @pytest.mark.parametrize(
     ("signals", "endings"),
     [
         ([signal.SIGINT], [INTERRUPTED]),
-        ([signal.SIGINT] * 3, [INTERRUPTED]),
-        ([signal.SIGTERM], [TERMINATED]),
-        (
-            [signal.SIGTERM, signal.SIGINT],
-            [TERMINATED, INTERRUPTED],
-        ),  # Python may see both at once
+        pytest.param([signal.SIGINT] * 3, [INTERRUPTED], marks=pytest.mark.all),
+        pytest.param([signal.SIGTERM], [TERMINATED], marks=pytest.mark.all),
+        # Python may see both at once
+        pytest.param([signal.SIGTERM, signal.SIGINT], [TERMINATED, INTERRUPTED], marks=pytest.mark.all),
     ],
 )
-def test_a_signal_ends_a_command_within_two_seconds(
+def test_a_signal_ends_a_command(
     lake: Path, tmp_path: Path, signals: list[int], endings: list[tuple[int, bytes]]
 ) -> None:
-    """Two seconds of processor time: the command uses two processors, and this machine may have other work."""
+    """Its query would take days."""
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
-    others = used_by_children()
     with subprocess.Popen([sys.executable, "-c", ENDLESS, *words], cwd=ROOT, stderr=subprocess.PIPE) as command:
         while not list(tmp_path.glob("rocpr-*")):
             assert command.poll() is None
             time.sleep(0.05)
-        time.sleep(0.5)
-        user, system = Path(f"/proc/{command.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-        used = (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        time.sleep(0.5)  # by then, the query has begun, or else there is one case more
         try:
             for number in signals:
                 command.send_signal(number)
                 time.sleep(0.02)
-            _, said = command.communicate(timeout=60)
+            _, said = command.communicate(timeout=120)
         finally:
             command.kill()
-    assert used_by_children() - others - used < 2
     assert (command.returncode, said.strip()) in endings
     assert not list(tmp_path.glob("rocpr-*"))
 
@@ -295,10 +285,11 @@ main()
 """
 
 
+@pytest.mark.all
 def test_ctrl_c_that_python_drops_ends_a_command(lake: Path, tmp_path: Path) -> None:
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--spill", str(tmp_path)]
     command = [sys.executable, "-c", LOST, *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr.splitlines(), done.stdout) == (130, ["dropped", "Aborted!"], "")
 
 
@@ -310,10 +301,11 @@ main()
 """
 
 
+@pytest.mark.all
 def test_a_full_disk_is_told(lake: Path, tmp_path: Path) -> None:
     words = ["curves", str(lake / "all.parquet"), *DUCKDB, "--memory", "100MB", "--spill", str(tmp_path)]
     command = behind(small(tmp_path, "4m"), sys.executable, "-c", SPILLING, *words)
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 2
     _, reason, advice = done.stderr.splitlines()
     assert reason.startswith("  Out of Memory Error: failed to offload data block")

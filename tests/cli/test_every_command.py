@@ -17,6 +17,7 @@ COMMANDS = ["curves", "tradeoffs", "compare"]
 ONE_FILE = COMMANDS[:2]
 ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
 DIGITS = DATA / "digits_eight.csv"
+ROOT = DATA.parent.parent
 OF_ENGINES = {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
 
 
@@ -181,17 +182,24 @@ def test_usage_errors(arguments: list[str], message: str) -> None:
     assert message in done.stderr
 
 
+PROGRAM = [sys.executable, "-c", "from service.cli.main import main; main()"]
+
+
+@pytest.mark.all
 @pytest.mark.parametrize("command", ["curves", "compare"])
+def test_standard_output_is_plain_bytes(command: str) -> None:
+    given = [*fed(command), "--format", "csv", "--json"]
+    found = subprocess.run([*PROGRAM, *given], cwd=ROOT, input=DIGITS.read_bytes(), stdout=subprocess.PIPE, check=True)
+    assert found.stdout == run(*given, given=DIGITS.read_bytes()).stdout_bytes
+
+
+@pytest.mark.parametrize("command", ["curves", pytest.param("compare", marks=pytest.mark.all)])
 def test_a_pipe_to_a_process_that_closes_early(command: str) -> None:
-    """Standard output is plain bytes, and there is no traceback if its reader leaves."""
-    given = fed(command)
-    program = [sys.executable, "-c", "from service.cli.main import main; main()", *given, "--format", "csv", "--json"]
-    root = DATA.parent.parent
-    whole = subprocess.run(program, cwd=root, input=DIGITS.read_bytes(), capture_output=True, timeout=60, check=True)
-    assert whole.stdout == run(*given, "--format", "csv", "--json", given=DIGITS.read_bytes()).stdout_bytes
+    """There is no traceback if the reader of standard output leaves."""
+    program = [*PROGRAM, *fed(command), "--format", "csv", "--json"]
     with (
         DIGITS.open("rb") as stream,
-        subprocess.Popen(program, cwd=root, stdin=stream, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+        subprocess.Popen(program, cwd=ROOT, stdin=stream, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
     ):
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
@@ -236,6 +244,7 @@ def test_too_little_memory_ends_with_advice(command: list[str], monkeypatch: pyt
     assert ended.stderr.startswith("Error: This needs more memory than the process may use.")
 
 
+@pytest.mark.all
 def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> None:
     rules = tmp_path / "rules.toml"
     rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.5\n')
@@ -254,27 +263,24 @@ def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize(
-    "words", [["--help"], ["curves", "-h"], ["curves", str(ALL)], ["curves", str(ALL), "--json"], ["guide", "formats"]]
+    "words",
+    [
+        ["curves", str(ALL)],
+        *(
+            pytest.param(words, marks=pytest.mark.all)
+            for words in (["--help"], ["curves", "-h"], ["curves", str(ALL), "--json"], ["guide", "formats"])
+        ),
+    ],
 )
 def test_output_without_room_ends_with_a_sentence(words: list[str]) -> None:
-    program = "from service.cli.main import main; main()"
     with Path("/dev/full").open("wb") as full:
-        ended = subprocess.run(
-            [sys.executable, "-c", program, *words], stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        ended = subprocess.run([*PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, check=False)
     assert (ended.returncode, ended.stderr) == (2, b"Error: No space left on device.\n")
 
 
 def test_closed_standard_input_is_empty() -> None:
-    ended = subprocess.run(
-        [
-            "/bin/sh",
-            "-c",
-            f'"{sys.executable}" -c "from service.cli.main import main; main()" curves - --format csv <&-',
-        ],
-        capture_output=True,
-        check=False,
-    )
+    command = ["/bin/sh", "-c", '"$@" <&-', "sh", *PROGRAM, "curves", "-", "--format", "csv"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert (ended.returncode, ended.stderr.splitlines()[0]) == (2, b"Error: standard input: This cannot be read.")
 
 

@@ -1,9 +1,5 @@
 """`rocpr guide`: lists the pages, prints one, and names them all if the page does not exist."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
@@ -25,10 +21,9 @@ def test_a_page_is_printed_as_it_is(name: str) -> None:
     assert run.stdout_bytes == markdown_of(name).encode()
 
 
-def test_other_encodings_of_a_terminal_do_no_harm(root: Path) -> None:
-    program = [sys.executable, "-c", "from service.cli.main import main; main()", "guide", "tradeoffs"]
-    run = subprocess.run(program, cwd=root, env={"PYTHONIOENCODING": "latin-1"}, capture_output=True, check=True)
-    assert run.stdout == markdown_of("tradeoffs").encode()
+def test_other_encodings_of_a_terminal_do_no_harm() -> None:
+    run = CliRunner(charset="latin-1").invoke(commands, ["guide", "tradeoffs"])
+    assert run.stdout_bytes == markdown_of("tradeoffs").encode()
 
 
 @pytest.mark.parametrize("name", ["nothing", "../README"])

@@ -10,10 +10,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tests.cli.gate.gate_server import KEY, guarded
+from tests.cli.gate.gate_server import KEY
 from tests.cli.running import run
-
-__all__ = ["guarded"]
 
 ROWS = "scores,labels\ninf,1\n2.5,0\n0.5,1\n-inf,0\n-inf,1\n"
 ROC = 3.5 / 6

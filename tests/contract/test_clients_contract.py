@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 import yaml
 from flask.testing import FlaskClient
-from jsonschema import Draft4Validator
-from openapi_spec_validator import OpenAPIV30SpecValidator
 from referencing import Registry
 from referencing.jsonschema import DRAFT4
 
@@ -34,6 +32,8 @@ def _walk(node: Any) -> Iterator[Tree]:
 
 def _violations(reference: Tree, instance: Any) -> list[str]:
     """The errors of an instance under a schema of the contract; in OpenAPI 3.0, `nullable` allows null."""
+    from jsonschema import Draft4Validator  # takes long, in each process that collects tests
+
     document_of_3_1 = json.loads(json.dumps(CLIENTS))
     for node in _walk(document_of_3_1):
         if node.pop("nullable", False) is True:
@@ -61,12 +61,14 @@ def _filled(reference: Tree, value: Any) -> Any:
 
 
 def test_it_is_valid_openapi_3_0() -> None:
+    from openapi_spec_validator import OpenAPIV30SpecValidator
+
     assert [str(error) for error in OpenAPIV30SpecValidator(CLIENTS).iter_errors()] == []
 
 
 def test_it_is_served_as_yaml_and_as_json(client: FlaskClient) -> None:
     in_yaml, in_json = client.get("/openapi-clients.yaml"), client.get("/openapi-clients.json")
-    assert yaml.safe_load(in_yaml.text) == in_json.get_json() == CLIENTS
+    assert yaml.load(in_yaml.text, Loader=yaml.CSafeLoader) == in_json.get_json() == CLIENTS
     assert "&id" not in in_yaml.text
     assert list(in_json.get_json()["paths"]) == list(CLIENTS["paths"])
 

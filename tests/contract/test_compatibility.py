@@ -14,6 +14,8 @@ from tests.contract.compatible_schemas import Direction, SchemaComparison
 from tests.contract.document import METHODS, Tree, document, schema
 from tests.contract.mutations import ADDITIONS, BREAKS, GONE, changed, plus
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.parametrize(("place", "becomes", "line"), BREAKS, ids=[line for *_, line in BREAKS])
 def test_a_break_is_found(place: str, becomes: Any, line: str) -> None:

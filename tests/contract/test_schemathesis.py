@@ -26,6 +26,8 @@ from tests.contract.table_bodies import TABLES
 from tests.contract.violations import violations
 from tests.support.strategies import examples
 
+pytestmark = pytest.mark.all
+
 FAILED = [str(status) for status in FAIL_STATUSES]
 ACCEPTED = ["2xx", "404", "413", "422", *FAILED]
 """Statuses of requests that follow the document; 404 is for a problem type that does not exist."""

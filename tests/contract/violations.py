@@ -9,6 +9,8 @@ from referencing.jsonschema import DRAFT202012
 
 from tests.contract.document import Tree, document, schema_and_below, types
 
+URI = "urn:contract"
+
 
 @cache
 def _closed_document() -> Tree:
@@ -24,14 +26,16 @@ def _closed_document() -> Tree:
     return tree
 
 
+@cache
+def _registry() -> Registry[Any]:
+    return Registry().with_resource(URI, DRAFT202012.create_resource(_closed_document())).crawl()
+
+
 def violations(node: Tree, instance: Any) -> list[str]:
     """The errors of an instance under a schema of the document, with all objects closed."""
-    from jsonschema import Draft202012Validator  # takes a second, in each process that collects tests
+    from jsonschema import Draft202012Validator  # takes long, in each process that collects tests
 
-    uri = "urn:contract"
-    registry: Registry[Any] = Registry().with_resource(uri, DRAFT202012.create_resource(_closed_document()))
-    absolute = _with_absolute_references(node, uri)
-    validator = Draft202012Validator(absolute, registry=registry)
+    validator = Draft202012Validator(_with_absolute_references(node, URI), registry=_registry())
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(instance)]
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from service.answer import answer
 from service.request import Request
@@ -44,6 +43,8 @@ def test_counts_are_what_the_script_makes(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_areas_agree_with_scikit_learn(name: str) -> None:
+    from sklearn.metrics import average_precision_score, roc_auc_score  # takes long, in each process that collects
+
     scores, labels = read_sample(name)
     answered = curves(HERE / name, include="auc")
     assert (answered["positives"], answered["negatives"]) == (labels.sum(), (1 - labels).sum())

@@ -26,7 +26,7 @@ NOT_RUN = {
     ),
     ". .venv/bin/activate": "it changes the shell",
     "sh deploy/setup.sh dev\n.venv/bin/python -m tests.tools.bench": "tests/tools/bench runs it, in short",
-    ".venv/bin/python -m tests.tools.costs --written": "tests/test_answer_size.py measures most of them",
+    ".venv/bin/python -m tests.tools.costs --written": "tests/test_longest_answers.py measures most of them",
     "sh deploy/setup.sh dev\nsh deploy/spark.sh\n.venv/bin/python -m tests.tools.scale": "its tests run it, in short",
     ".venv/bin/python -m pytest tests/curves": "so this test is run",
     (

@@ -1,4 +1,4 @@
-"""`rocpr gate --server`: the same verdicts, statuses and errors as without one, from a real server with keys."""
+"""`rocpr gate --server`: the same verdicts, statuses and errors as without one, from a server with keys."""
 
 import csv
 import io

@@ -141,7 +141,7 @@ def on_a_terminal(*words: object, **variables: str) -> str:
         except OSError:  # the other side was closed
             pass
         os.close(ours)
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=120) == 1
     return shown.decode().replace("\r\n", "\n")
 
 
@@ -153,5 +153,11 @@ def test_colours_on_a_terminal_alone(tmp_path: Path) -> None:
     assert "\x1b[31mfailed\x1b[0m" in shown
     assert "\x1b[32mpassed\x1b[0m" in shown
     assert click.unstyle(shown) == plain
-    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert on_a_terminal(rules, ALL, **variables) == plain
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("variable", ["NO_COLOR=1", "TERM=dumb"])
+def test_a_terminal_without_colours_gets_none(tmp_path: Path, variable: str) -> None:
+    rules = written(tmp_path, FAILING)
+    name, text = variable.split("=")
+    assert on_a_terminal(rules, ALL, **{name: text}) == rocpr(rules, ALL).stdout

@@ -95,7 +95,13 @@ def test_a_zstandard_frame_that_asks_for_too_much_is_reported() -> None:
 
 
 @pytest.mark.parametrize("trailing", [b"\0", NOISE[:10]])
-@pytest.mark.parametrize("length", [*range((1 << 20) - 40, 1 << 20), 1 << 20, (1 << 20) + 1])
+@pytest.mark.parametrize(
+    "length",
+    [
+        *(pytest.param((1 << 20) - short, marks=[pytest.mark.all] * (short % 8 > 0)) for short in range(40, 0, -1)),
+        *(1 << 20, (1 << 20) + 1),
+    ],
+)
 def test_an_end_near_that_of_a_step_is_an_end(length: int, trailing: bytes) -> None:
     """The last step may end before, within or after the checksum."""
     for coding in CODINGS:
@@ -154,8 +160,8 @@ def test_what_a_zstandard_frame_announces_is_believed_when_it_is_too_much(monkey
 @EACH
 def test_no_more_than_the_limit_is_made(coding: str) -> None:
     """Even if the body would give hundreds of times as much, whatever its header claims."""
-    bomb = compress(coding, bytes(200 << 20))
-    limit = 8 << 20
+    limit = 2 << 20
+    bomb = compress(coding, bytes(25 * limit))
     tracemalloc.start()
     try:
         assert refusal(coding, bomb, limit) == "body_too_large"

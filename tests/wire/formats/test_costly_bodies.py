@@ -195,6 +195,7 @@ def test_rows_are_counted_before_any_is_made(row, end, monkeypatch):
         assert caught.value.type.code == "too_many_rows"
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     ("media_type", "start", "unit", "end", "code"),
     [

@@ -112,17 +112,18 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], Any
 
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.all) for seed in range(1, 8))])
-def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly):
+def test_any_text_reads_as_if_nothing_were_lifted(seed, slowly, runs_all):
     dice = random.Random(seed)
     lifted = outcomes = 0
-    for _ in range(5000):
+    tries = 5000 if runs_all else 1000
+    for _ in range(tries):
         body = mutated(dice.choice(BASES), dice)
         lifted += bool(lift_columns(body, LONGEST)[1])
         outcome = told(lambda body=body: decode_json(body, LIMITS))
         outcomes += outcome[0] == "document"
         assert outcome == slowly(lambda body=body: told(lambda: decode_json(body, LIMITS))), body
-    assert lifted > 2000
-    assert 500 < outcomes < 4500
+    assert lifted > 0.4 * tries
+    assert 0.1 * tries < outcomes < 0.9 * tries
 
 
 @pytest.mark.usefixtures("short")
@@ -134,7 +135,7 @@ def test_a_list_in_the_wrong_place_is_reported_as_a_list(operation, body, slowly
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.all) for seed in range(1, 4))])
 def test_any_request_is_answered_as_if_nothing_were_lifted(seed, slowly):
     dice = random.Random(1000 + seed)
     statuses = set()
