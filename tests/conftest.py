@@ -15,6 +15,7 @@ from deploy import build_hook
 from service import app
 from service.curves import compiled
 from tests.support import strategies
+from tests.support.ready_rocpr import ready_rocpr
 
 # Laws that do not set their own deadline (strategies.examples) get none: a busy machine breaks no law.
 settings.register_profile("suite", deadline=None, derandomize=True, database=None)
@@ -104,6 +105,13 @@ def pytest_report_header(config: pytest.Config) -> str:
 def runs_all(pytestconfig: pytest.Config) -> bool:
     """Whether a test may take its time."""
     return bool(pytestconfig.getoption("--all"))
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A `rocpr` for shells, alone in its folder."""
+    with ready_rocpr(tmp_path_factory.mktemp("program")) as program:
+        yield program
 
 
 @pytest.fixture(scope="session", autouse=True)

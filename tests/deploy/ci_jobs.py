@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -16,7 +16,6 @@ import pytest
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, RULES, TEN, UNDECIDED
 from tests.cli.gate.scripted_server import Scripted
-from tests.support.ready_rocpr import ready_rocpr
 
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 NODE = shutil.which("node")
@@ -45,12 +44,6 @@ class Ran:
     status: int
     printed: str
     complaints: str
-
-
-@pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with ready_rocpr(tmp_path_factory.mktemp("program")) as program:
-        yield program
 
 
 @pytest.fixture

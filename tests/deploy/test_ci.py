@@ -19,13 +19,12 @@ from tests.deploy.ci_jobs import (
     name_of,
     needs_curl,
     place,
-    program,
     run,
     title_of,
 )
 from tests.support.junit_facts import check_junit
 
-__all__ = ["guarded", "place", "program"]
+__all__ = ["guarded", "place"]
 
 
 # GitLab.

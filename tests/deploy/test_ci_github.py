@@ -20,13 +20,12 @@ from tests.deploy.ci_jobs import (
     check_script,
     name_of,
     place,
-    program,
     run,
     title_of,
 )
 from tests.support.junit_facts import check_junit
 
-__all__ = ["guarded", "place", "program"]
+__all__ = ["guarded", "place"]
 
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
 

@@ -29,13 +29,12 @@ from tests.deploy.ci_jobs import (
     needs_curl,
     needs_node,
     place,
-    program,
 )
 from tests.properties.bodies import arrow_body, arrow_file_body, csv_body, parquet_body
 from tests.support.junit_facts import check_junit
 from tests.support.servers import free_port
 
-__all__ = ["guarded", "place", "program"]
+__all__ = ["guarded", "place"]
 
 
 def test_the_script_has_no_complaint_of_shellcheck(root: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from tests.cli.gate.gating import ALL
 from tests.cli.gate.scripted_server import Scripted, problem, scripted
-from tests.deploy.ci_jobs import MARKDOWN, SCRIPTS, gate_sh, place, program
+from tests.deploy.ci_jobs import MARKDOWN, SCRIPTS, gate_sh, place
 
-__all__ = ["place", "program"]
+__all__ = ["place"]
 
 pytestmark = pytest.mark.all
 

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.wire import SECONDS, Answer, Connection, check_problem, request
 from tests.support.servers import Server, Service, alone, rocpr_serve, run_folder, shared
 
+pytestmark = pytest.mark.all
+
 KEY = "rocpr_canary-key"
 BEARER = f"Bearer {KEY}"
 SAMPLE = b'{"scores": [0.9, 0.1], "labels": [1, 0], "include": ["auc"]}'

@@ -5,8 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -14,7 +12,6 @@ from pathlib import Path
 import requests
 
 from tests.readme.documents import ROOT, blocks, text_of
-from tests.support.ready_rocpr import ready_rocpr
 
 NOT_RUN = {
     "sh deploy/run.sh": "tests/e2e runs it",
@@ -90,13 +87,12 @@ def examples(document: str) -> list[Example]:
     return pairs
 
 
-@contextmanager
-def installed(folder: Path) -> Iterator[Path]:
-    """Put the programs of an active environment into a folder."""
-    (folder / "python").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
-    (folder / "python").chmod(0o755)
-    with ready_rocpr(folder):
-        yield folder
+def beside(rocpr: Path) -> Path:
+    """Put the other program of an active environment beside this one; return their folder."""
+    python = rocpr.with_name("python")
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
+    return rocpr.parent
 
 
 def run(command: str, port: int, programs: Path, *, curl: bool) -> str:

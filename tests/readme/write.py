@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.readme.commands import Example, examples, has_curl, installed, run
+from tests.readme.commands import Example, beside, examples, has_curl, run
 from tests.readme.documents import DOCUMENTS, ROOT, text_of
 from tests.readme.test_commands import RANDOM, check
+from tests.support.ready_rocpr import ready_rocpr
 from tests.support.servers import rocpr_serve
 
 
@@ -54,10 +55,10 @@ def main() -> None:
     with (
         TemporaryDirectory() as folder,
         rocpr_serve(ROOT, Path(folder) / "log") as server,
-        installed(Path(folder)) as programs,
+        ready_rocpr(Path(folder)) as rocpr,
     ):
         for document in DOCUMENTS:
-            text = updated(document, lambda example: run(example.command, server.port, programs, curl=has_curl()))
+            text = updated(document, lambda example: run(example.command, server.port, beside(rocpr), curl=has_curl()))
             (ROOT / document).write_text(text, encoding="utf-8")
 
 

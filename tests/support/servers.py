@@ -152,7 +152,7 @@ def wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> 
             return client.ask("GET", "/health/ready").status == 200
         return False
 
-    processes.wait_until(is_ready, START_SECONDS, "the server is ready")
+    processes.wait_until(is_ready, START_SECONDS, "the server is ready", every=0.1)
 
 
 @contextmanager
@@ -165,7 +165,9 @@ def running(process: subprocess.Popen[bytes], port: int, log: Path) -> Iterator[
         everyone = processes.tree(process.pid)
         if process.poll() is None:
             stop(process)
-        processes.wait_until(lambda: not processes.living(everyone), STOP_SECONDS, "all processes have ended")
+        processes.wait_until(
+            lambda: not processes.living(everyone), STOP_SECONDS, "all processes have ended", every=0.1
+        )
 
 
 @contextmanager
@@ -187,7 +189,9 @@ def serving(
         process = start(log, [f"127.0.0.1:{port}"], root=root, inside=inside, options=options, **settings)
         with running(process, port, log) as service:
             if prepared:  # each worker starts its first helper during its first requests
-                processes.wait_until(lambda: len(service.helpers()) >= len(service.workers()) > 0, 60, "helpers")
+                processes.wait_until(
+                    lambda: len(service.helpers()) >= len(service.workers()) > 0, 60, "helpers", every=0.1
+                )
             yield service
 
 
