@@ -10,14 +10,16 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from tests.support.servers import ROOT
 
 NICENESS = 10
-END_SECONDS = 120.0
+END_SECONDS = 180.0
 """How long the process may take to report once asked."""
 
 Seen = dict[str, Any]
@@ -39,6 +41,20 @@ def attack(module: str, *words: object) -> Iterator[Seen]:
         finally:
             if process.poll() is None:
                 process.kill()
+
+
+@contextmanager
+def at_once(clients: int, ask_until: Callable[[threading.Event, int], None]) -> Iterator[None]:
+    """Run clients in threads; each gets its number, and an event that tells when it is over."""
+    over = threading.Event()
+    with ThreadPoolExecutor(clients) as pool:
+        running = [pool.submit(ask_until, over, number) for number in range(clients)]
+        try:
+            yield
+        finally:
+            over.set()
+            for client in running:
+                client.result()
 
 
 def crowds(port: int, sizes: Mapping[str, int]) -> AbstractContextManager[Seen]:

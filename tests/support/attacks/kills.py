@@ -6,11 +6,11 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from tests.support import processes
+from tests.support.attacks.attackers import at_once
 from tests.support.attacks.found import Found
 from tests.support.clients import LOST, Answer, Client
 from tests.support.samples import Question, question, small
@@ -89,15 +89,9 @@ def _ask(client: Client, asked: Question, traffic: Traffic) -> Answer | None:
 def load(service: Service, big: int, little: int) -> Iterator[Traffic]:
     """Clients with big requests, and clients with small ones."""
     asked = [question(BIG_ROWS, "auc")] * big + [small()] * little
-    traffic, over = Traffic([0] * len(asked)), threading.Event()
-    with ThreadPoolExecutor(len(asked)) as pool:
-        clients = [pool.submit(ask_until, over, service.port, one, traffic, number) for number, one in enumerate(asked)]
-        try:
-            yield traffic
-        finally:
-            over.set()
-            for client in clients:
-                client.result()
+    traffic = Traffic([0] * len(asked))
+    with at_once(len(asked), lambda over, number: ask_until(over, service.port, asked[number], traffic, number)):
+        yield traffic
 
 
 def kill_helpers(times: int, tell: Callable[[str], None] = lambda _: None) -> Found:

@@ -1,18 +1,15 @@
 """Small requests alongside big ones: how long they take with two lanes, with one, and alone."""
 
-import json
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from tests.support.attacks.attackers import Seen, attack
 from tests.support.attacks.found import Found
 from tests.support.clients import LOST, Client
 from tests.support.samples import small
-from tests.support.servers import ROOT, Service, serving
+from tests.support.servers import Service, serving
 
 BIG_CLIENTS = 4
 BIG_ROWS = 1_000_000
@@ -83,21 +80,9 @@ def time_small(port: int, seconds: float) -> Times:
     return found
 
 
-@contextmanager
-def big_load(port: int, clients: int, rows: int, *include: str) -> Iterator[dict[str, int]]:
+def big_load(port: int, clients: int, rows: int, *include: str) -> AbstractContextManager[Seen]:
     """Keep big requests in progress; yields their counts, filled in at the end."""
-    counts: dict[str, int] = {}
-    command = [sys.executable, "-m", "tests.support.attacks.big_clients", str(port), str(clients), str(rows), *include]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            yield counts
-            told, _ = process.communicate(timeout=180)
-            counts |= json.loads(told)
-        finally:
-            if process.poll() is None:
-                process.kill()
+    return attack("tests.support.attacks.big_clients", port, clients, rows, *include)
 
 
 def run(seconds: float = 30, rows: int = BIG_ROWS) -> Found:

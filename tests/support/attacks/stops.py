@@ -6,11 +6,10 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 from tests.support import processes
-from tests.support.attacks.attackers import crowds
+from tests.support.attacks.attackers import at_once, crowds
 from tests.support.attacks.found import Found
 from tests.support.attacks.kills import KILLED, SMALL_CLIENTS, load
 from tests.support.attacks.restarts import CLIENTS, Traffic, ask_until
@@ -35,15 +34,9 @@ MOST_STOP_SECONDS = 16.0
 @contextmanager
 def asking(service: Service) -> Iterator[Traffic]:
     """Clients with small requests on kept connections; yields what they got, filled in at the end."""
-    traffic, lock, over = Traffic(), threading.Lock(), threading.Event()
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        clients = [pool.submit(ask_until, over, service.port, traffic, lock) for _ in range(CLIENTS)]
-        try:
-            yield traffic
-        finally:
-            over.set()
-            for client in clients:
-                client.result()
+    traffic, lock = Traffic(), threading.Lock()
+    with at_once(CLIENTS, lambda over, _: ask_until(over, service.port, traffic, lock)):
+        yield traffic
 
 
 def reload(times: int, pause: float, least: int = 0, tell: Callable[[str], None] = lambda _: None) -> Found:
