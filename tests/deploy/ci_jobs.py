@@ -14,8 +14,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.cli.comparing import sample
-from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, RULES, TEN, UNDECIDED
+from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, RULES, STATUSES, TEN, UNDECIDED
 from tests.cli.gate.scripted_server import Scripted
+from tests.support.junit_facts import check_junit
 
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 NODE = shutil.which("node")
@@ -91,6 +92,13 @@ def check_script(text: str, shell: str) -> None:
 def title_of(picture: Path) -> str:
     """The title of a picture; by default the verdict."""
     return ET.parse(picture).getroot().findtext("{http://www.w3.org/2000/svg}title")
+
+
+def check_verdict(ran: Ran, place: Path, text: str, junit: str = "rocpr-gate.xml") -> None:
+    """Check the status of a job that ran the gate with these rules, its report and its picture."""
+    assert ran.status == STATUSES[text]
+    assert check_junit(place / junit) == ENDINGS[text]
+    assert title_of(place / "rocpr-gate.svg") == f"Gate {VERDICTS[STATUSES[text]]}"
 
 
 def gate_sh(place: Path, root: Path, *words: str, **variables: str) -> Ran:
