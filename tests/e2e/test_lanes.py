@@ -24,6 +24,7 @@ HEAD = request("POST", "/v1/curves", **JSON, Content_Length=str(len(BIG.body)))
 @contextmanager
 def stopped(service: Service) -> Iterator[list[int]]:
     """Stop the evaluators for a while, so that evaluations do not end."""
+    post(service.port)  # without work, they end
     evaluators = service.helpers()
     for pid in evaluators:
         os.kill(pid, signal.SIGSTOP)
@@ -119,6 +120,7 @@ def test_who_leaves_frees_the_slot() -> None:
 def test_what_takes_too_long_is_ended() -> None:
     """A stopped evaluator never answers, like one that holds the interpreter's lock."""
     with serving(workers=1, slots=1, big_seconds=3) as service:
+        post(service.port)
         (evaluator,) = service.helpers()
         os.kill(evaluator, signal.SIGSTOP)
         with Client(service.port) as client:

@@ -12,6 +12,7 @@ import gc
 import io
 import json
 import os
+import select
 import shlex
 import socket
 import subprocess
@@ -50,12 +51,13 @@ def ready_rocpr(folder: Path) -> Iterator[Path]:
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -I -S -c {shlex.quote(code)} "$@"\n')
     program.chmod(0o755)
     variables = {name: value for name, value in os.environ.items() if not name.startswith("ROCPR_")}
-    process = subprocess.Popen([sys.executable, "-m", __name__, str(listening)], cwd=ROOT, env=variables)
+    command = [sys.executable, "-m", __name__, str(listening)]
+    process = subprocess.Popen(command, cwd=ROOT, env=variables, stdin=subprocess.PIPE)
     try:
         wait_until(lambda: listening.exists() or process.poll() is not None, START_SECONDS, "rocpr is ready")
         yield program
     finally:
-        process.terminate()
+        process.stdin.close()
         process.wait()
 
 
@@ -73,7 +75,7 @@ def main() -> None:
         listener.bind(made)
         listener.listen()
         Path(made).rename(sys.argv[1])
-        while True:
+        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:  # it ends with its parent
             caller, _ = listener.accept()
             if os.fork() == 0:
                 listener.close()

@@ -49,8 +49,12 @@ class Server:
 
     def helpers(self) -> list[int]:
         """The processes that answer big requests, started by the workers' forkservers."""
-        servers = [pid for worker in self.workers() for pid in processes.children(worker)]
-        return [pid for server in servers if processes.is_forkserver(server) for pid in processes.children(server)]
+        return [pid for worker in self.workers() for pid in self.helpers_of(worker)]
+
+    @staticmethod
+    def helpers_of(worker: int) -> list[int]:
+        servers = filter(processes.is_forkserver, processes.children(worker))
+        return [pid for server in servers for pid in processes.children(server)]
 
     def pss(self) -> int:
         return processes.pss(self.tree())
@@ -189,9 +193,13 @@ def serving(
         process = start(log, [f"127.0.0.1:{port}"], root=root, inside=inside, options=options, **settings)
         with running(process, port, log) as service:
             if prepared:  # each worker starts its first helper during its first requests
-                processes.wait_until(
-                    lambda: len(service.helpers()) >= len(service.workers()) > 0, 60, "helpers", every=0.1
-                )
+                prepared_workers = set[int]()
+
+                def are_prepared() -> bool:  # one by one: an evaluator without work ends after some seconds
+                    prepared_workers.update(worker for worker in service.workers() if service.helpers_of(worker))
+                    return 0 < len(service.workers()) <= len(prepared_workers)
+
+                processes.wait_until(are_prepared, START_SECONDS, "each worker has had an evaluator", every=0.1)
             yield service
 
 
