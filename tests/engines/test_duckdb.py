@@ -7,8 +7,6 @@ import decimal
 import re
 import subprocess
 import sys
-import threading
-import time
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -274,17 +272,19 @@ ENDLESS = "SELECT COUNT(*) AS n FROM range(10000000) a, range(10000000) b WHERE 
 
 
 def test_ctrl_c_stops_a_query_at_once(tmp_path: Path) -> None:
+    """It comes at the third report of progress, while the query runs."""
     parquet.write_table(pa.table({"p": SCORES, "y": LABELS}), tmp_path / "rows.parquet")
-    told = []
-    with DuckDB(
-        Files([str(tmp_path / "rows.parquet")]), spill=tmp_path, progress=lambda *args: told.append(args)
-    ) as engine:
-        timer = threading.Timer(0.3, _thread.interrupt_main)
-        timer.start()
-        began = time.process_time()  # the time of both threads of the query, whatever else the machine does
+    told: list[tuple[str, float]] = []
+
+    def tell(step: str, done: float) -> None:
+        told.append((step, done))
+        if len(told) == 3:
+            _thread.interrupt_main()
+
+    with DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=tmp_path, progress=tell) as engine:
         with pytest.raises(KeyboardInterrupt):
             engine.rows(ENDLESS, "without end")
-        assert time.process_time() - began < 2
+        assert len(told) == 3
         check(found(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)  # the engine can still be used
     assert told[0][0] == "without end"
     assert all(0 <= done <= 1 for _, done in told)

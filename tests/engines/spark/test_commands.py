@@ -25,6 +25,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.all
 @pytest.mark.parametrize("words", [["curves", "--include", "auc"], ["tradeoffs"], ["slices", "--slices", "country"]])
 def test_exact_answers_are_those_of_the_rows(words: list[str], rows: Path, remote: str) -> None:
     names = ["--scores", "p", "--labels", "y", "--json"]
@@ -35,6 +36,7 @@ def test_exact_answers_are_those_of_the_rows(words: list[str], rows: Path, remot
     assert done.stdout_bytes == wanted.stdout_bytes
 
 
+@pytest.mark.all
 def test_bounds_hold_the_exact_areas(rows: Path, remote: str) -> None:
     names = ["--scores", "p", "--labels", "y", "--json"]
     exact = json.loads(run("curves", rows, *names).stdout)["auc"]
@@ -46,6 +48,7 @@ def test_bounds_hold_the_exact_areas(rows: Path, remote: str) -> None:
         assert found["upper"] - found["lower"] <= 1e-5
 
 
+@pytest.mark.all
 def test_two_tables_are_compared(rows: Path, remote: str) -> None:
     names = ["--scores", "p", "--labels", "y", "--json"]
     pair = [f"new=parquet.`{rows}`", f"same=parquet.`{rows}`"]
@@ -54,6 +57,7 @@ def test_two_tables_are_compared(rows: Path, remote: str) -> None:
     assert done.stdout == run("compare", f"new={rows}", f"same={rows}", *names).stdout
 
 
+@pytest.mark.all
 def test_a_wrong_column_and_a_wrong_table(rows: Path, remote: str) -> None:
     to_spark = ["--engine", "spark", "--remote", remote]
     done = run("curves", *to_spark, "--table", f"parquet.`{rows}`", "--scores", "q", "--labels", "y")

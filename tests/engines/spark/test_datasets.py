@@ -10,6 +10,8 @@ from tests.e2e.test_datasets import TABLE, asked, until, with_datasets, write_ke
 from tests.engines.spark.server import missing, spark_server
 from tests.support.servers import rocpr_serve
 
+pytestmark = pytest.mark.all
+
 
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
 def test_a_query_ends_on_the_spark_server(root: Path, tmp_path: Path) -> None:

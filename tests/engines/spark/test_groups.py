@@ -19,6 +19,8 @@ from service.engines.plan import Found, found
 from service.engines.refining import RowGroups, openness
 from service.engines.spark_engine import Spark
 
+pytestmark = pytest.mark.all
+
 N = 40_000
 RANDOM = np.random.default_rng(20261123)
 LABELS = RANDOM.random(N) < 0.2

@@ -5,8 +5,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,8 +14,10 @@ import pytest
 
 from service.engines.engine import Kind
 from service.engines.failures import EngineFailed
-from service.engines.spark_engine import TOKEN_VARIABLE, Remote, Spark
+from service.engines.spark_engine import TOKEN_VARIABLE, Spark
 from tests.engines.spark.server import Server
+
+pytestmark = pytest.mark.all
 
 SLOW = "SELECT COUNT(*) AS n FROM RANGE(0, 40000000000, 1, 4000) WHERE id % 7 = 3"
 """Takes minutes, in tasks of some milliseconds, so that running tasks end soon after the query is stopped."""
@@ -67,64 +67,6 @@ class Wire:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
-
-
-@pytest.mark.parametrize(
-    ("text", "host", "port", "token"),
-    [
-        ("sc://spark", "spark", 15002, None),
-        ("sc://spark:1/", "spark", 1, None),
-        ("sc://10.0.0.1:15002/;token=a%20b;use_ssl=true", "10.0.0.1", 15002, "a b"),
-        ("sc://[::1]:7;token=x", "::1", 7, "x"),
-    ],
-)
-def test_an_address(text: str, host: str, port: int, token: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
-    found = Remote.parse(text)
-    assert (found.host, found.port, found.token) == (host, port, token)
-    assert str(found) == repr(found) == (f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "spark:15002", "http://spark:15002", "sc://", "sc://:15002", "sc://spark:port", "sc://spark:99999",
-        "sc://spark/path", "sc://user:word@spark", "sc://spark?x=1", "sc://a b", "sc://spark:1/;token", "sc://spark:1/;=x",
-        "sc:///;x=1",
-    ],
-)  # fmt: skip
-def test_no_address(text: str) -> None:
-    secret = f"{text};token={SECRET}" if ";" not in text else f"{text};other={SECRET}"
-    with pytest.raises(
-        EngineFailed, match=r"^A Spark server's address is sc://HOST:PORT; the default port is 15002\.$"
-    ):
-        Spark(secret, "t")
-
-
-def test_no_server() -> None:
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        port = nobody.getsockname()[1]
-        start = time.monotonic()
-        with pytest.raises(EngineFailed) as caught:
-            Spark(f"sc://localhost:{port}/;token={SECRET}", "t")
-    assert str(caught.value) == f"No Spark Connect server answers at localhost:{port}."
-    assert time.monotonic() - start < 30
-
-
-def test_a_port_that_never_answers() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        start = time.monotonic()
-        with pytest.raises(EngineFailed, match=r"^No Spark Connect server answers at 127\.0\.0\.1:"):
-            Spark(f"sc://127.0.0.1:{silent.getsockname()[1]}", "t")
-        assert time.monotonic() - start < 60
-
-
-def test_a_process_whose_main_module_has_no_file() -> None:
-    """As in multiprocessing's processes, where pyspark would exit."""
-    code = "from service.engines.spark_engine import Spark; Spark('sc://localhost:1', 't')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert "EngineFailed: No Spark Connect server answers at localhost:1." in done.stderr
 
 
 def test_no_token_and_a_wrong_one(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,24 +176,20 @@ def test_progress_never_falls_and_ends_at_the_end(remote: str) -> None:
 
 def test_ctrl_c(spark: Spark) -> None:
     """Tests run in the main thread of their process, which gets the signal."""
-    for seconds in (0.05, 0.3, 3):  # before the server has begun, while it plans, while it works
-        start = time.monotonic()
-        with in_a_while(seconds, os.kill, os.getpid(), signal.SIGINT), pytest.raises(KeyboardInterrupt):
-            spark.rows(SLOW, "step")
-        assert time.monotonic() - start < 15
-    # None of them is left on the server, which would run it before all else.
     start = time.monotonic()
+    for seconds in (0.05, 0.3, 3):  # before the server has begun, while it plans, while it works
+        with pytest.raises(KeyboardInterrupt), in_a_while(seconds, os.kill, os.getpid(), signal.SIGINT):
+            spark.rows(SLOW, "step")
+    # None of them is left on the server, which would run it before all else.
     assert spark.rows(QUICK, "step")["n"].tolist() == [1]
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 100, "a query that takes minutes went on"
 
 
 def test_a_server_that_goes_away(server: Server) -> None:
     wire = Wire(int(server.remote.rpartition(":")[2]))
-    with Spark(f"{wire.address}/;token={server.token}", "nothing") as engine:
-        start = time.monotonic()
-        with (
-            in_a_while(2, wire.cut),
-            pytest.raises(EngineFailed, match=r"^No Spark Connect server answers at localhost:"),
-        ):
-            engine.rows(IDLE, "step")
-        assert time.monotonic() - start < 60
+    with (
+        Spark(f"{wire.address}/;token={server.token}", "nothing") as engine,
+        in_a_while(2, wire.cut),
+        pytest.raises(EngineFailed, match=r"^No Spark Connect server answers at localhost:"),
+    ):
+        engine.rows(IDLE, "step")
