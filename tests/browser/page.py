@@ -25,10 +25,16 @@ def ready(page: Page) -> Page:
     return page
 
 
+def chosen(page: Page, name: str, content: bytes) -> Page:
+    """Choose a file."""
+    page.set_input_files("#file", {"name": name, "mimeType": "", "buffer": content})
+    return page
+
+
 def loaded(page: Page, name: str, content: bytes) -> Page:
     """Choose a file, and wait for its verdict."""
     page.evaluate("document.getElementById('verdict').textContent = ''")
-    page.set_input_files("#file", {"name": name, "mimeType": "", "buffer": content})
+    chosen(page, name, content)
     until(lambda: name in text_of(page, "#source"), "the file")
     return ready(page)
 
@@ -42,6 +48,11 @@ def bounded(page: Page, metric: str, bound: float) -> Page:
     rule.locator("[type=number]").press("Tab")
     until(lambda: page.locator("#verdict").get_attribute("class"), "the verdict")
     return page
+
+
+def scores_of(page: Page) -> list[str | None]:
+    """The columns that are taken for scores."""
+    return [box.get_attribute("value") for box in page.locator("#scores :checked").all()]
 
 
 def copies(page: Page) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import Visit, check_accessible, check_fits, running, until
-from tests.browser.page import bounded, copies, csv_of, loaded, ready, run, table, text_of
+from tests.browser.page import bounded, copies, csv_of, loaded, ready, run, scores_of, table, text_of
 
 
 def test_it_opens_with_a_sample_takes_a_file_and_is_accessible(visit: Visit) -> None:
@@ -26,8 +26,7 @@ def test_it_opens_with_a_sample_takes_a_file_and_is_accessible(visit: Visit) -> 
     check_accessible(page)
     loaded(page, "scores.csv", csv_of(table()))
     assert page.locator("#labels").input_value() == "y"
-    scores = [box.get_attribute("value") for box in page.locator("#scores :checked").all()]
-    assert scores == ["score", "older_score"]
+    assert scores_of(page) == ["score", "older_score"]
     assert "200 rows" in text_of(page, "#source")
 
 

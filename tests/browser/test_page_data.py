@@ -9,7 +9,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from tests.browser.conftest import Visit, check_accessible, check_fits, until
-from tests.browser.page import csv_of, loaded, ready, table, text_of
+from tests.browser.page import chosen, csv_of, loaded, ready, scores_of, table, text_of
 
 pytestmark = pytest.mark.all
 
@@ -43,12 +43,12 @@ class TestData:
         cells += [[f"{7000 + n}", f"{500 * n}", f"{n % 2}", f"0,{3 + n % 5}", f"0,{10 + n}"] for n in range(20)]
         rows = [";".join(f"{quote}{cell}{quote}" for cell in row) for row in cells]
         page = loaded(visit("/"), "export.csv", "\n".join(rows).encode())
-        assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == ["old", "new"]
+        assert scores_of(page) == ["old", "new"]
 
     def test_numbers_of_rows_are_no_scores_if_the_scores_cannot_be_read(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         rows = "id,y,chance\n" + "".join(f"{n},{n % 2},{n} %\n" for n in range(20))
-        page.set_input_files("#file", {"name": "percent.csv", "mimeType": "", "buffer": rows.encode()})
+        chosen(page, "percent.csv", rows.encode())
         problem = "Row 2: '0 %' is not a decimal number: leave out the percent sign."
         until(lambda: text_of(page, "#scores-problem") == problem, "the problem")
         said.clear()  # the browser itself notes the status
@@ -56,7 +56,7 @@ class TestData:
     def test_of_two_unknown_labels_one_has_to_be_chosen(self, visit: Visit) -> None:
         page = ready(visit("/"))
         rows = "kind,score\nA,0.9\nB,0.2\nA,0.4\nB,0.1\n"
-        page.set_input_files("#file", {"name": "two.csv", "mimeType": "", "buffer": rows.encode()})
+        chosen(page, "two.csv", rows.encode())
         until(lambda: text_of(page, "#positive_label-problem") == "Which label is positive?", "the question")
         assert page.locator("#results").is_hidden()
         page.locator("#positive_label").select_option("B")
@@ -72,7 +72,7 @@ class TestData:
     def test_a_risk_and_a_label_of_another_language(self, visit: Visit) -> None:
         rows = [f"{at};{'ja' if at % 3 == 0 else 'nein'};0,{at:04};0,{7 * at % 99:04};{at}" for at in range(60)]
         page = loaded(visit("/"), "risk.csv", "\n".join(["No.;Ended?;Risk v1;New risk;Amount", *rows]).encode())
-        assert [box.get_attribute("value") for box in page.locator("#scores :checked").all()] == ["Risk v1", "New risk"]
+        assert scores_of(page) == ["Risk v1", "New risk"]
         assert page.locator("#positive_label").input_value() == "ja"
 
     def test_many_columns_take_little_room(self, visit: Visit) -> None:
@@ -110,7 +110,7 @@ class TestData:
     def test_a_file_that_is_too_long_is_not_sent(self, visit: Visit) -> None:
         page = ready(visit("/"))
         page.evaluate("document.documentElement.dataset.limit = 1000")
-        page.set_input_files("#file", {"name": "long.csv", "mimeType": "", "buffer": csv_of(table())})
+        chosen(page, "long.csv", csv_of(table()))
         until(lambda: "this server takes up to 1,000 bytes" in text_of(page, "#problem"), "the limit")
 
     def test_other_columns(self, visit: Visit) -> None:
@@ -140,8 +140,7 @@ class TestProblems:
         said.clear()  # the browser itself notes the status
 
     def test_a_file_that_is_not_a_table_is_reported(self, visit: Visit, said: list[str]) -> None:
-        page = ready(visit("/"))
-        page.set_input_files("#file", {"name": "photo.parquet", "mimeType": "", "buffer": b"GIF89a" * 50})
+        page = chosen(ready(visit("/")), "photo.parquet", b"GIF89a" * 50)
         until(lambda: text_of(page, "#problem"), "the problem")
         assert "Parquet" in text_of(page, "#problem")
         assert page.locator("#columns").is_hidden()  # they were the sample's
@@ -150,13 +149,12 @@ class TestProblems:
     def test_of_several_columns_the_wrong_one_is_named(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         rows = b"y,score,old_score\n1,0.5,0.4\n0,NaN,NaN\n1,0.2,0.3\n"
-        page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": rows})
+        chosen(page, "text.csv", rows)
         until(lambda: text_of(page, "#scores-problem").startswith("old_score: Row 3: "), "the problem")
         said.clear()
 
     def test_an_empty_file_is_not_sent(self, visit: Visit) -> None:
-        page = ready(visit("/"))
-        page.set_input_files("#file", {"name": "none.csv", "mimeType": "", "buffer": b""})
+        page = chosen(ready(visit("/")), "none.csv", b"")
         until(lambda: text_of(page, "#problem") == "none.csv is empty.", "the problem")
 
     def test_advice_about_a_format_is_for_the_page_and_not_for_a_client(self, visit: Visit, said: list[str]) -> None:
@@ -165,7 +163,7 @@ class TestProblems:
             ("rows.csv.gz", gzip.compress(b"y,score\n1,1\n0,0\n"), "", "gzip"),
             ("rows.json", b'[{"y": 1, "score": 0.9}]', "In row 1, a quote is not closed, ", "JSON"),
         ):
-            page.set_input_files("#file", {"name": name, "mimeType": "", "buffer": content})
+            chosen(page, name, content)
             told = f"This looks like {found}. This page takes .csv, .arrow and .parquet."
             until(lambda told=told: text_of(page, "#problem").endswith(told), "the problem")
             assert text_of(page, "#problem").startswith(problem)
@@ -173,14 +171,12 @@ class TestProblems:
         said.clear()
 
     def test_a_table_without_rows_gets_no_advice_about_curl(self, visit: Visit, said: list[str]) -> None:
-        page = ready(visit("/"))
-        page.set_input_files("#file", {"name": "bare.csv", "mimeType": "", "buffer": b"y,score\n"})
+        page = chosen(ready(visit("/")), "bare.csv", b"y,score\n")
         until(lambda: text_of(page, "#problem") == "The table has a header and no rows.", "the problem")
         said.clear()
 
     def test_a_score_that_is_not_a_number_is_reported(self, visit: Visit, said: list[str]) -> None:
-        page = ready(visit("/"))
-        page.set_input_files("#file", {"name": "text.csv", "mimeType": "", "buffer": b"y,score\n1,0.5\n0,NaN\n1,0.2\n"})
+        page = chosen(ready(visit("/")), "text.csv", b"y,score\n1,0.5\n0,NaN\n1,0.2\n")
         until(
             lambda: text_of(page, "#scores-problem") == "Row 3: This is NaN; it must be a number.",
             "the problem",
@@ -191,7 +187,7 @@ class TestProblems:
     def test_an_upload_can_be_cancelled(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         page.route("**/v1/columns*", lambda _: None)  # it never answers
-        page.set_input_files("#file", {"name": "scores.csv", "mimeType": "", "buffer": csv_of(table())})
+        chosen(page, "scores.csv", csv_of(table()))
         page.get_by_role("button", name="Cancel").click()
         until(lambda: text_of(page, "#problem") == "Cancelled.", "the end of the upload")
         assert page.locator("#busy").is_hidden()

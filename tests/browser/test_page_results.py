@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Visit, until
-from tests.browser.page import axis_of, bounded, copies, csv_of, loaded, ready, table, text_of
+from tests.browser.page import axis_of, bounded, chosen, copies, csv_of, loaded, ready, table, text_of
 
 pytestmark = pytest.mark.all
 
@@ -231,8 +231,7 @@ class TestBounds:
         until(lambda: text_of(page, "#verdict") == "✓ candidate passes.", "a passed gate")
 
     def test_what_cannot_be_judged_is_not_failed(self, visit: Visit) -> None:
-        page = ready(visit("/"))
-        page.set_input_files("#file", {"name": "two.csv", "mimeType": "", "buffer": b"y,score\n1,0.2\n0,0.1\n"})
+        page = chosen(ready(visit("/")), "two.csv", b"y,score\n1,0.2\n0,0.1\n")
         until(lambda: text_of(page, "#verdict") == NO_BOUND, "that nothing is judged")
         page.locator("#add").click()
         page.locator(".rule select").first.select_option(label="ROC area")

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.conftest import Visit, check_accessible, check_fits, until
-from tests.browser.page import copies, csv_of, loaded, ready, run, table, text_of
+from tests.browser.page import chosen, copies, csv_of, loaded, ready, run, table, text_of
 
 pytestmark = pytest.mark.all
 
@@ -27,11 +26,6 @@ def export(rows: int = 3000, every: int = 100) -> bytes:
         old, new = (f"{random.normal() + shift * left:.4f}".replace(".", ",") for shift in (1, 2))
         lines.append(f"{'ja' if left else 'nein'};{old if (row + 1) % every else ''};{new}")
     return "\r\n".join([*lines, ";;", ";;"]).encode("cp1252")
-
-
-def chosen(page: Page, name: str, content: bytes) -> Page:
-    page.set_input_files("#file", {"name": name, "mimeType": "", "buffer": content})
-    return page
 
 
 class TestSpreadsheets:

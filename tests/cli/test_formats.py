@@ -255,8 +255,18 @@ TABS = "p, new\tis spam\ta\n0.9\tyes\tx\n0.8\tno\tx\n0.7\tyes\tx\n0.7\tyes\tx\n0
 OF_TABS = ["--scores", "p, new", "--labels", "is spam", "--positive-label", "yes"]
 
 
-@pytest.mark.parametrize("engine", [[], ["--engine", "duckdb"]], ids=" ".join)
-@pytest.mark.parametrize("command", [*COMMANDS, ["slices", "--slices", "a"], ["gate", "--init"]], ids=" ".join)
+TABLE_COMMANDS = [*COMMANDS, ["slices", "--slices", "a"], ["gate", "--init"]]
+
+
+@pytest.mark.parametrize(
+    ("command", "engine"),
+    [
+        *((command, []) for command in TABLE_COMMANDS),
+        (["curves"], ["--engine", "duckdb"]),
+        *(pytest.param(command, ["--engine", "duckdb"], marks=pytest.mark.all) for command in TABLE_COMMANDS[1:]),
+    ],
+    ids=" ".join,
+)
 def test_a_tsv_file_has_tabs(tmp_path: Path, command: list[str], engine: list[str]) -> None:
     path, other = tmp_path / "table.tsv", tmp_path / "table.csv"
     for each in (path, other):
