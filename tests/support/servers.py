@@ -6,7 +6,6 @@ Several processes of pytest-xdist can share one (`shared`).
 import fcntl
 import json
 import os
-import random
 import re
 import signal
 import socket
@@ -29,7 +28,9 @@ ROCPR = [sys.executable, "-c", "from service.cli.main import main; main()"]
 START_SECONDS = 120
 STOP_SECONDS = 120
 SHARED_SECONDS = 600
-_CHANCE = random.SystemRandom()
+_KEPT: list[socket.socket] = []
+"""The sockets that keep ports until this process ends."""
+
 FAILURE = re.compile(r"Traceback|\[(ERROR|CRITICAL)\]|\"level\": ?\"(error|critical)\"")
 
 
@@ -79,16 +80,16 @@ class Service(Server):
 
 
 def free_port() -> int:
-    """Find a port for a server that has not started yet.
+    """A port that the kernel chose for a server that has not started yet.
 
-    It is outside the range that the system assigns to connections, or to requests for any free port, so none of these
-    can take it before the server does.
+    A socket stays bound to it, so the kernel gives it to nobody else. It never listens, so a server with SO_REUSEADDR
+    can, and all of ours set that.
     """
-    while True:
-        port = _CHANCE.randrange(10_000, 32_000)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
+    kept = socket.socket()
+    kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    kept.bind(("127.0.0.1", 0))
+    _KEPT.append(kept)
+    return int(kept.getsockname()[1])
 
 
 def variables(**settings: object) -> dict[str, str]:
