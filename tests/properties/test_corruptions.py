@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FEW, MANY = 800, 20_000
+FEW, MANY = 800, 12_000
 DEADLINE = 300
 """Seconds after which a body counts as hanging; all bodies together take about ten."""
 

@@ -30,6 +30,8 @@ from tests.support.strategies import (
     sweeps,
 )
 
+AT_FEW_RECALLS = CurvesOptions(interpolation=AtRecall(np.array([0.0, 0.25, 0.5, 1.0])))
+
 
 def hull_is_brute_force(rows: Rows) -> None:
     """Compare membership, strict vertices and corners with every possible segment."""
@@ -41,32 +43,44 @@ def hull_is_brute_force(rows: Rows) -> None:
     assert corners(service).tolist() == reference.corners(table)
 
 
+COUNTS: dict[str, tuple[st.SearchStrategy[Rows], CurvesOptions | None]] = {
+    "integers, in any order": (sweeps(), None),
+    "up to 2^53, where tp + fp may pass it and products reach 2^106": (big_sweeps(), AT_FEW_RECALLS),
+    "a few beside 2^53, where sums exceed 2^53 by one": (lopsided_sweeps(), AT_FEW_RECALLS),
+    "fractional, within 4 ulp": (fractional_sweeps(), None),
+    "of any set of classifiers": (classifiers(), None),
+    "nearly on a line": (nudged_lines(), None),
+}
+
+
+@pytest.mark.parametrize("kind", COUNTS)
 @examples(80)
-@given(sweeps())
-def test_integer_counts_are_exact(rows: Rows) -> None:
-    """'Every rational result is the correctly rounded double'; rows come in any order."""
-    agree(rows.counts(), rows.table())
+@given(st.data())
+def test_every_view_is_that_of_the_reference(kind: str, data: st.DataObject) -> None:
+    """'Every rational result is the correctly rounded double'; a set that is no sweep has the hull's answers alone."""
+    counts, options = COUNTS[kind]
+    rows = data.draw(counts)
+    agree(rows.counts(), rows.table(), options)
 
 
-@examples(80)
-@given(big_sweeps())
-def test_big_counts_are_exact(rows: Rows) -> None:
-    """The same 'up to 2^53': tp + fp may pass 2^53, products of counts 2^106."""
-    agree(rows.counts(), rows.table(), CurvesOptions(interpolation=AtRecall(np.array([0.0, 0.25, 0.5, 1.0]))))
+HULLS = {
+    "small counts, which may be no sweep": st.one_of(sweeps(), classifiers()),
+    "big counts": big_sweeps(),
+    "a few counts beside 2^53": lopsided_sweeps(),
+    "fractions, of which the doubles decide": fractional_sweeps(),
+    "rows a double away from a line, at very different scales": nudged_lines(),
+}
 
 
-@examples(80)
-@given(lopsided_sweeps())
-def test_lopsided_counts_are_exact(rows: Rows) -> None:
-    """The same if sums exceed 2^53 by one, and if there are a few positives and 2^53 negatives."""
-    agree(rows.counts(), rows.table(), CurvesOptions(interpolation=AtRecall(np.array([0.0, 0.25, 0.5, 1.0]))))
-
-
+@pytest.mark.parametrize("kind", HULLS)
 @examples(100)
-@given(lopsided_sweeps())
-def test_hull_of_lopsided_counts_is_brute_force(rows: Rows) -> None:
-    """The hull of such counts."""
-    hull_is_brute_force(rows)
+@given(st.data())
+def test_hull_is_brute_force(kind: str, data: st.DataObject) -> None:
+    """'A row is on_hull when it lies on the hull's boundary: a vertex, or on an edge'; collinear rows stay.
+
+    'For integer counts no rounding may decide it, at any size up to 2^53.'
+    """
+    hull_is_brute_force(data.draw(HULLS[kind]))
 
 
 @examples(40, fewest=3)
@@ -77,25 +91,11 @@ def test_big_counts_interpolated_at_whole_steps(rows: Rows, parts: int) -> None:
     agree(rows.counts(), rows.table(), CurvesOptions(interpolation=Every(every)))
 
 
-@examples(60)
-@given(fractional_sweeps())
-def test_fractional_counts(rows: Rows) -> None:
-    """Counts may be fractional; all is within 4 ulp of exact arithmetic on them."""
-    agree(rows.counts(), rows.table())
-
-
 @examples(40)
 @given(fractional_sweeps(), st.sampled_from([1.0, 2.0, 0.3, 0.7, 10.0]))
 def test_fractional_counts_interpolated(rows: Rows, every: float) -> None:
     """Fractional counts at any step."""
     agree(rows.counts(), rows.table(), CurvesOptions(interpolation=Every(every)))
-
-
-@examples(60)
-@given(classifiers())
-def test_any_set_of_classifiers(rows: Rows) -> None:
-    """'Rows that no single sweep could give are a legal set': the hull's answers, the rest null, with a warning."""
-    agree(rows.counts(), rows.table())
 
 
 @examples(60)
@@ -169,41 +169,6 @@ def test_corners_rebuild_the_curve(rows: Rows) -> None:
     inner = list(dict.fromkeys(left))
     for a, b, c in zip(inner, inner[1:], inner[2:], strict=False):
         assert (b[0] - a[0]) * (c[1] - b[1]) != (b[1] - a[1]) * (c[0] - b[0])
-
-
-@examples(100)
-@given(st.one_of(sweeps(), classifiers()))
-def test_hull_of_small_counts_is_brute_force(rows: Rows) -> None:
-    """'A row is on_hull when it lies on the hull's boundary: a vertex, or on an edge'; collinear rows stay."""
-    hull_is_brute_force(rows)
-
-
-@examples(100)
-@given(big_sweeps())
-def test_hull_of_big_counts_is_brute_force(rows: Rows) -> None:
-    """'For integer counts no rounding may decide it, at any size up to 2^53.'"""
-    hull_is_brute_force(rows)
-
-
-@examples(100)
-@given(fractional_sweeps())
-def test_hull_of_fractions_is_brute_force(rows: Rows) -> None:
-    """The doubles are exact numbers; they decide the hull, also when they are 0.1 and 0.3."""
-    hull_is_brute_force(rows)
-
-
-@examples(100)
-@given(nudged_lines())
-def test_hull_of_nearly_straight_rows_is_brute_force(rows: Rows) -> None:
-    """Rows one double away from a line, at very different scales."""
-    hull_is_brute_force(rows)
-
-
-@examples(60)
-@given(nudged_lines())
-def test_nearly_straight_rows(rows: Rows) -> None:
-    """All views of such rows."""
-    agree(rows.counts(), rows.table())
 
 
 @examples(30)

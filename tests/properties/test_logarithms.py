@@ -98,46 +98,22 @@ def test_ends_of_any_ratio(ratio: float) -> None:
     areas_are_close(Rows([1.0, ratio], [2.0, 1.0 + ratio], ratio, 5.0))
 
 
+KINDS: dict[str, st.SearchStrategy[Data | Rows]] = {
+    "small integer counts": sweeps(),
+    "counts up to 2^53": big_sweeps(),
+    "fractional counts": fractional_sweeps(),
+    "a few counts against 2^53": lopsided_sweeps(),
+    "lines that are straight except for a double's rounding": nudged_lines(),
+    "classes whose totals are anywhere in 1e-150..1e150, so the area itself may be 1e-296": tilted_samples(),
+    "weights from 5e-324 to 1e100 in one column": weighted_samples(weight=wild_weights),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @examples(80)
-@given(sweeps())
-def test_small_counts(rows: Rows) -> None:
-    """Any small integer counts."""
-    areas_are_close(rows)
-
-
-@examples(80)
-@given(big_sweeps())
-def test_big_counts(rows: Rows) -> None:
-    """Any counts up to 2^53."""
-    areas_are_close(rows)
-
-
-@examples(60)
-@given(fractional_sweeps())
-def test_fractional_counts(rows: Rows) -> None:
-    """Fractional counts."""
-    areas_are_close(rows)
-
-
-@examples(80)
-@given(st.one_of(lopsided_sweeps(), nudged_lines()))
-def test_lopsided_counts_and_straight_lines(rows: Rows) -> None:
-    """A few counts against 2^53, and lines that are straight except for a double's rounding."""
-    areas_are_close(rows)
-
-
-@examples(60)
-@given(tilted_samples())
-def test_classes_of_any_total(data: Data) -> None:
-    """The classes' totals are anywhere in 1e-150..1e150, so the area itself may be 1e-296."""
-    areas_are_close(data)
-
-
-@examples(60)
-@given(weighted_samples(weight=wild_weights))
-def test_weights_of_any_size(data: Data) -> None:
-    """Weights from 5e-324 to 1e100 in one column."""
-    areas_are_close(data)
+@given(st.data())
+def test_areas_of_any_table(kind: str, data: st.DataObject) -> None:
+    areas_are_close(data.draw(KINDS[kind]))
 
 
 @examples(80)

@@ -7,6 +7,7 @@ import random
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,53 +39,24 @@ def same_bits(one: Curves, other: Curves, except_for: str = "") -> None:
             assert column == except_for or values.tobytes() == others[column].tobytes(), (name, column)
 
 
+SAMPLES = {
+    "without weights, exactly": samples(),
+    "with ties, which are one row; -0.0 ties with 0.0": samples(score=tied_scores),
+    "of scores next to each other, which are never merged": samples(score=near_scores),
+    "with weights, within 4 ulp of the sums, which are within 1": weighted_samples(),
+    "with weights from 5e-324 to 1e100": weighted_samples(weight=wild_weights),
+    "with totals of classes anywhere in 1e-150..1e150": tilted_samples(),
+    "with whole weights, exactly": samples(weight=st.sampled_from([0.0, 1.0, 2.0, 5.0])),
+}
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
 @examples(60)
-@given(samples())
-def test_integer_sample_is_exact(data: Data) -> None:
+@given(st.data())
+def test_every_view_is_that_of_the_reference(kind: str, data: st.DataObject) -> None:
     """'With integer inputs up to 2^53 every rational result is the correctly rounded double.'"""
-    agree(data.sample(), data.table())
-
-
-@examples(60)
-@given(samples(score=tied_scores))
-def test_tied_sample_is_exact(data: Data) -> None:
-    """'Equal scores are one row: a tie is never split'; '-0.0 ties with 0.0'."""
-    agree(data.sample(), data.table())
-
-
-@examples(40)
-@given(samples(score=near_scores))
-def test_near_scores_are_never_merged(data: Data) -> None:
-    """'Denormals keep their order; equal scores are one row; near-equal scores are never merged.'"""
-    agree(data.sample(), data.table())
-
-
-@examples(60)
-@given(weighted_samples())
-def test_weighted_sample(data: Data) -> None:
-    """'With weights the sums are exact to 1 ulp, and all else within 4 ulp of exact arithmetic on them.'"""
-    agree(data.sample(), data.table())
-
-
-@examples(60)
-@given(weighted_samples(weight=wild_weights))
-def test_weights_of_any_size(data: Data) -> None:
-    """The same from 5e-324 to 1e100 in one column."""
-    agree(data.sample(), data.table())
-
-
-@examples(60)
-@given(tilted_samples())
-def test_classes_of_any_total(data: Data) -> None:
-    """The same with the classes' totals anywhere in 1e-150..1e150, far apart, and single weights far below."""
-    agree(data.sample(), data.table())
-
-
-@examples(40)
-@given(samples(weight=st.sampled_from([0.0, 1.0, 2.0, 5.0])))
-def test_whole_weights_are_exact(data: Data) -> None:
-    """Whole weights give whole counts, and those are exact."""
-    agree(data.sample(), data.table())
+    drawn = data.draw(SAMPLES[kind])
+    agree(drawn.sample(), drawn.table())
 
 
 @examples(60)

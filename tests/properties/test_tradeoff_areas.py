@@ -41,6 +41,18 @@ def areas(source: Data | Rows, options: TradeoffOptions | None = None) -> dict[s
     return {index: tradeoff.area for index, tradeoff in found.items()}
 
 
+def means_are_the_references(source: Data | Rows, options: TradeoffOptions) -> None:
+    """Compare the mean of each index under a density with the reference's integral."""
+    assert options.lambda_density is not None
+    table, pairs = reported(evaluation_of(source))
+    rows = rows_of(table, pairs, options)
+    for index, area in areas(source, options).items():
+        envelope = reference_tradeoff.envelope(index, rows, table.positives, *options.lambda_range)
+        density = options.lambda_density
+        exact = reference_tradeoff.beta_mean(index, envelope, table.positives, density.a, density.b)
+        assert math.isclose(area, exact, rel_tol=WEIGHTED), index
+
+
 @pytest.mark.parametrize("source", SOURCES)
 @examples(60, fewest=4)
 @given(st.data())
@@ -61,16 +73,8 @@ def test_plain_mean(source: str, data: st.DataObject) -> None:
 @given(st.data())
 def test_mean_under_a_density(source: str, data: st.DataObject) -> None:
     """'Or its mean under a Beta(a, b) density renormalised there': 1e-10, relative."""
-    drawn = data.draw(SOURCES[source])
-    table, pairs = reported(evaluation_of(drawn))
-    rows = rows_of(table, pairs, TradeoffOptions())
     options = TradeoffOptions(lambda_range=data.draw(ranges()), lambda_density=data.draw(densities))
-    assert options.lambda_density is not None
-    a, b = options.lambda_density.a, options.lambda_density.b
-    for index, area in areas(drawn, options).items():
-        envelope = reference_tradeoff.envelope(index, rows, table.positives, *options.lambda_range)
-        exact = reference_tradeoff.beta_mean(index, envelope, table.positives, a, b)
-        assert math.isclose(area, exact, rel_tol=WEIGHTED), index
+    means_are_the_references(data.draw(SOURCES[source]), options)
 
 
 HARD = {
@@ -102,24 +106,14 @@ def test_hard_densities(rows: Rows, name: str) -> None:
     """Densities that are singular at an end, or have almost no mass in the range."""
     a, b, asked_for = HARD[name]
     options = TradeoffOptions(lambda_range=asked_for, lambda_density=BetaDensity(a, b))
-    table, pairs = reported(evaluation_of(rows))
-    part = rows_of(table, pairs, options)
-    for index, area in areas(rows, options).items():
-        envelope = reference_tradeoff.envelope(index, part, table.positives, *asked_for)
-        exact = reference_tradeoff.beta_mean(index, envelope, table.positives, a, b)
-        assert math.isclose(area, exact, rel_tol=WEIGHTED), index
+    means_are_the_references(rows, options)
 
 
 @pytest.mark.parametrize(("a", "b"), some([(0.015, 0.015), (1.0, 0.015), (1.0, 1.0), (1000.0, 0.5)], 4))
 def test_a_recall_next_to_nothing(a: float, b: float) -> None:
     """One row whose recall is 5e-174, beside which counts are not doubles with all their bits."""
     options = TradeoffOptions(min_precision=0.6, lambda_density=BetaDensity(a, b))
-    table, pairs = reported(evaluation_of(NEXT_TO_NOTHING))
-    part = rows_of(table, pairs, options)
-    for index, area in areas(NEXT_TO_NOTHING, options).items():
-        envelope = reference_tradeoff.envelope(index, part, table.positives, 0.0, 1.0)
-        exact = reference_tradeoff.beta_mean(index, envelope, table.positives, a, b)
-        assert math.isclose(area, exact, rel_tol=WEIGHTED), index
+    means_are_the_references(NEXT_TO_NOTHING, options)
 
 
 @pytest.mark.parametrize("asked_for", [(0.0, 5e-324), (1e-320, 1e-310), (1e-300, 1e-300 * (1 + 2**-52)), (0.0, 1e-200)])
