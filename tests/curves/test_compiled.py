@@ -103,6 +103,13 @@ def test_long_samples_have_the_same_answer(library: Path, scores: str, labels: s
             assert_same(library, Sample(column, positive, None, lower_is_positive))
 
 
+def test_a_tie_across_two_blocks_is_one_row(library: Path) -> None:
+    """The only tie is of the last row of one block of 512 and the first row of the next."""
+    scores = np.linspace(1.0, 0.0, 1_024)
+    scores[512] = scores[511]
+    assert_same(library, Sample(scores, np.arange(1_024) % 3 == 0))
+
+
 @pytest.mark.parametrize("high", [1, 2, 200, 10**6])
 def test_steep_counts_have_the_same_answer(library: Path, high: int) -> None:
     """Both sum steps of many true positives in the same way."""
