@@ -26,6 +26,11 @@ def pytest_sessionstart() -> None:
     strategies.examples = lambda number: settings(_EXAMPLES(min(number, FEW)), phases=_PHASES)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what only the second command runs, although tests are named here."""
+    items[:] = [item for item in items if not item.get_closest_marker("all")]
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Record what follows as lines of this test; coverage's own contexts mistake all properties for one test."""
     if (recorder := coverage.Coverage.current()) is not None:
