@@ -65,7 +65,7 @@ BODIES: dict[str, tuple[str, Callable[[Sequence[object]], str | bytes]]] = {
 
 
 def sampled(first: int, *cases: Any) -> Any:
-    """Test parameters, of which the first command tries every so many."""
+    """Test parameters; the first command tries only one in every few."""
     return [pytest.param(*case, marks=[pytest.mark.all] * (number % first > 0)) for number, case in enumerate(cases)]
 
 

@@ -28,7 +28,7 @@ from tests.golden.corpus.entries import FOLDER, Asked, Given, written
 MOST_ANSWERED, MOST_REFUSED = 1_300, 1_300
 LONGEST_BODY, LONGEST_ANSWER = 4_000, 12_000
 OFTEN = 3
-"""How many requests have each feature, if there are so many."""
+"""Each feature is kept in up to this many requests."""
 
 TESTS = ["tests/wire", "tests/refusals", "tests/contract", "tests/cli", "tests/golden", "tests/charts"]
 
