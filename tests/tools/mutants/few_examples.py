@@ -23,7 +23,7 @@ _FAILED: set[str] = set()
 
 def pytest_sessionstart() -> None:
     """Set the number of examples before the tests are imported, because their decorators read it."""
-    strategies.examples = lambda number: settings(_EXAMPLES(min(number, FEW)), phases=_PHASES)
+    strategies.examples = lambda number, fewest=FEW: settings(_EXAMPLES(min(number, FEW), fewest), phases=_PHASES)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

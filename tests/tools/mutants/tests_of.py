@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import coverage
+import pytest
 
 from tests.tools.mutants.changes import Mutant
 
@@ -42,11 +43,13 @@ def measure(directory: Path) -> None:
     tests = [f"tests/{name}" for name in _TESTS] + [str(file) for file in sorted(Path("tests").glob("test_*.py"))]
     left_out = [f"--ignore={name}" for name in _LEFT_OUT]
     options = ["-q", "-p", "tests.tools.mutants.few_examples", "-p", "no:cacheprovider", *left_out]
-    subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", *options, *tests],
         env=os.environ | {"COVERAGE_FILE": str(directory / "lines"), "SECONDS_FILE": str(directory / "seconds")},
         check=False,  # a test that fails with few examples is omitted
     )
+    if ended.returncode not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        raise SystemExit(f"the tests did not run: pytest's exit status is {ended.returncode}")
 
 
 class TestsOf:
