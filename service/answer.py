@@ -11,7 +11,7 @@ from itertools import chain
 
 from marshmallow import ValidationError
 
-from service.curves.budget import TooMuchWork, at_most, most_bytes, spend
+from service.curves.clock import TooMuchWork
 from service.curves.errors import CurvesError, NeedsExactGroups, NotPaired
 from service.datasets.dataset_groups import OnProgress, queried_groups
 from service.datasets.queries import WORK, queries_in, replaced
@@ -21,6 +21,7 @@ from service.request import Answer, Effort, Facts, Request
 from service.wire.answers import png
 from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
 from service.wire.answers.output import Output
+from service.wire.budget import at_most_rows, most_bytes, spend
 from service.wire.formats.charsets import in_utf8
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS, decoder_of
@@ -115,7 +116,7 @@ def _answer(
     facts = Facts()
     output = output or Output()
     try:
-        with reserve_memory(_PROBLEM_BYTES), at_most(None if effort is None else effort.work):
+        with reserve_memory(_PROBLEM_BYTES), at_most_rows(None if effort is None else effort.work):
             status, encoded, coding = _write_answer(request, decode, limits, facts, output)
         return Answer(status, request.accept, output.held(), encoded.headers, coding, None, facts)
     except Problem as problem:

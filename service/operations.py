@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from marshmallow import Schema
 
 from service.charts.picture import Picture, Pictures
-from service.curves.budget import spend
 from service.curves.classes import Classes, evaluate_classes
 from service.curves.comparison import Comparison, evaluate_comparison
 from service.curves.drawing import DrawingOptions
@@ -22,6 +21,7 @@ from service.inference.sliced import Sliced, evaluate_slices
 from service.wire.answers.answer_tables import TABLES
 from service.wire.answers.encoders import Shown
 from service.wire.answers.writing_work import comparison_written, slices_written, tradeoffs_written
+from service.wire.budget import spend
 from service.wire.formats.listings import every_column
 from service.wire.formats.tables import (
     TableForm,
@@ -56,7 +56,7 @@ class Checked(Protocol):
 
     @property
     def work(self) -> int:
-        """Its work as far as known before it is evaluated, in the rows of service/curves/budget.py."""
+        """Its work as far as known before it is evaluated, in the rows of service/wire/budget.py."""
 
 
 @dataclass(frozen=True, slots=True)

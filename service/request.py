@@ -34,7 +34,7 @@ class Request:
 class Effort:
     """The most work to do for a request while others wait.
 
-    work         work in rows, as counted in service/curves/budget.py.
+    work         work in rows, as counted in service/wire/budget.py.
     body_bytes   the most that the body may become when it is decompressed or its columns are decoded.
     plain        whether no library in C++ may parse a columnar body: a crash would end the server's own process.
     """

@@ -25,6 +25,26 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_COMPILED = pytest.StashKey[str]()
 
 
+class Clock:
+    """A clock that stands still, or goes on by a tick each time that it is read."""
+
+    now = 0.0
+    tick = 0.0
+
+    def __call__(self) -> float:
+        """Tell the time."""
+        self.now += self.tick
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that the mathematics reads, in the hands of a test."""
+    clock = Clock()
+    monkeypatch.setattr("service.curves.clock.thread_time", clock)
+    return clock
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The checkout."""

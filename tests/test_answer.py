@@ -9,7 +9,7 @@ import pytest
 
 from service.answer import answer
 from service.curves import errors
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.curves.evaluation import INCLUDES
 from service.request import Effort, Request
 from service.wire.answers.answer_tables import TABLES

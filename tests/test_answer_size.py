@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from service.answer import answer
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Effort
 from service.settings import Settings
 from service.wire.answers.writing_work import MOST_NAME_BYTES

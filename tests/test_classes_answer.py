@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from service.answer import answer
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Effort
 from service.request import Request as Asked
 from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.answer import answer, response_media_types
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Effort, Request
 from service.wire.columns import MOST_VALUES
 from service.wire.formats.table_columns import MOST_COLUMNS

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from service.answer import answer
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Effort
 from service.settings import Settings
 from service.wire.media_types import CSV, MARKDOWN, SVG, XML
@@ -32,19 +32,13 @@ BIG = [
     ("curves: few rows, 1e150, in steps", 8000),
     ("curves: half steps", 2000),
     ("curves: P by ones", 9000),
-    ("curves: few rows, fractions, at recall 1e-300", 140),
     ("curves: counts, short steps of few, everything", 8),
     ("curves: sample, 6 rows, bootstrap", 9901),
     ("curves: counts, 1e15, 6 rows, bca", 9901),
-    ("tradeoffs: few rows, tiny, at λ 1e-300", 100),
-    ("tradeoffs: density 1000 1000, next to 0", 1),
-    ("tradeoffs: density 0.01 0.01, not quite all", 1),
-    ("gates: 4 rows, precision at_threshold sure drop", 12),
     ("gates: 4 rows, precision at_threshold sure drop paired", 1),
     ("gates: 4 rows, f_measure at min", 20),
     ("gates: 6 rows, bootstrap of tpr_at_fpr", 9901),
     # Groups, which take longer than rows.
-    ("tradeoffs: groups, open of fractions", 1250),
     ("gates: groups, open of weights", 2000),
     ("curves: groups, open, areas", 3900),
     ("curves: groups, open, operating points", 60),
@@ -57,11 +51,9 @@ BIG = [
     ("curves: query, interpolation 0.1", 1990),
     ("gates: 4 rows, jaccard at drop", 100),
     ("gates: 6 rows, many levels of one bootstrap", 100),
-    ("gates: 200 weights, jaccard at, at_threshold sure drop", 20),
     ("comparisons: samples of 2 rows, short names", 49),
     ("comparisons: equal samples of 2 rows, of four bytes names", 49),
     ("comparisons: one that crosses equal ones of 300 rows, long names", 9),
-    ("comparisons: crossings of 300 rows, of four bytes names", 4),
     ("curves: JSON, operating_points {}", 1000),
     ("gates: JSON, rules {}", 700),
     ("comparisons: CSV, 50 scores", 1),
@@ -72,30 +64,22 @@ BIG = [
     ("slices: wide weights, 10 each, intervals", 20),
     ("columns: CSV, 30 rows of a", 80),
     # Longer ones.
-    ("curves: counts, no sweep, all charts", 4000),
     ("columns: JSON, a list of strings", 60_000),
     ("columns: floats of application/vnd.apache.parquet", 200),
     ("curves: counts, a line, points", 4000),
-    ("curves: counts, short steps, auc", 6000),
-    ("curves: weights, some tiny, auc", 7500),
     ("curves: thresholds", 9000),
     ("curves: tuning, sample", 9000),
     ("tradeoffs: counts, a circle", 3000),
-    ("tradeoffs: counts near a ray, 2^-46", 2000),
     ("gates: 300 counts, kulczynski at drop", 20),
     ("gates: 7,000 rows, tpr_at_fpr at sure", 60),
-    ("comparisons: 5 tiny crossings", 500),
     ("comparisons: 10 lines", 300),
     ("comparisons: 50 samples", 100),
     ("curves: JSON, empty objects as scores", 87_000),
     ("curves: JSON, empty lists as scores", 87_000),
     ("curves: JSON, members", 20_000),
     ("curves: JSON, digits after a string", 100_000),
-    ("curves: JSON, numbers of 20 digits as scores", 8000),
-    ("curves: JSON, halfway numbers as scores in gzip", 1200),
     ("curves: JSON, halfway numbers, not lifted, in gzip", 1200),
     ("curves: members of gzip", 9000),
-    ("curves: blocks of gzip", 7000),
     ("curves: Arrow, empty batches", 700),
     ("curves: Arrow, batches", 700),
     ("curves: Arrow, dictionaries", 200),
@@ -108,6 +92,29 @@ BIG = [
     ("curves: CSV, quotes", 15_000),
 ]
 """Valid requests, and invalid ones that cost as much to refuse: they belong in an evaluator process."""
+
+LONG = [
+    ("curves: few rows, fractions, at recall 1e-300", 140),
+    ("tradeoffs: few rows, tiny, at λ 1e-300", 100),
+    ("tradeoffs: density 1000 1000, next to 0", 1),
+    ("tradeoffs: density 0.01 0.01, not quite all", 1),
+    ("gates: 4 rows, precision at_threshold sure drop", 12),
+    ("tradeoffs: groups, open of fractions", 1250),
+    ("gates: 200 weights, jaccard at, at_threshold sure drop", 20),
+    ("comparisons: crossings of 300 rows, of four bytes names", 4),
+    ("curves: counts, no sweep, all charts", 4000),
+    ("curves: weights, some tiny, auc", 7500),
+    ("tradeoffs: counts near a ray, 2^-46", 2000),
+    ("comparisons: 5 tiny crossings", 500),
+]
+"""Requests whose mathematics takes long: it looks at the clock many times."""
+
+MEASURED = [
+    ("curves: JSON, numbers of 20 digits as scores", 8000),
+    ("curves: JSON, halfway numbers as scores in gzip", 1200),
+    ("curves: blocks of gzip", 7000),
+]
+"""Requests that take long to read, which is measured."""
 
 CHEAP = [
     ("curves: JSON, nested", 500),
@@ -129,7 +136,7 @@ CHEAP = [
 
 
 @pytest.fixture
-def _no_time_passes(monkeypatch):
+def _no_time_passes(monkeypatch, clock):  # noqa: ARG001  # both clocks stand still
     """Time that counts as work would make small requests big on a busy machine."""
     monkeypatch.setattr("time.thread_time", lambda: 0.0)
 
@@ -144,12 +151,26 @@ def test_families_have_names_of_their_own():
     assert len(names) == len(set(names)) > 1000
 
 
+@pytest.mark.usefixtures("_no_time_passes")
 @pytest.mark.parametrize(("name", "size"), BIG)
 def test_a_costly_request_is_not_a_small_one(name, size):
     request = families()[name].request(size)
     assert len(request.body) <= BIG_BODY_BYTES  # or it would be big unread
     with pytest.raises(TooMuchWork):
         answer(request, LIMITS, EFFORT)
+
+
+@pytest.mark.parametrize(("name", "size"), LONG)
+def test_a_long_request_moves_on_when_its_time_is_over(name, size, clock):
+    clock.tick = 1e-3
+    with pytest.raises(TooMuchWork):
+        answer(families()[name].request(size), LIMITS, EFFORT)
+
+
+@pytest.mark.parametrize(("name", "size"), MEASURED)
+def test_the_time_to_read_a_body_counts(name, size):
+    with pytest.raises(TooMuchWork):
+        answer(families()[name].request(size), LIMITS, EFFORT)
 
 
 @pytest.mark.usefixtures("_no_time_passes")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from service.answer import answer, response_media_types
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Effort, Request
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, SVG, XML

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from service.answer import answer
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Effort, Request
 from service.wire.formats.query_options import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG

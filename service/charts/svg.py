@@ -14,7 +14,7 @@ from itertools import accumulate, takewhile
 import numpy as np
 
 from service.charts.theme import STYLE, colour
-from service.curves.budget import DRAWN_LINE, DRAWN_POINT, PICTURE, spend
+from service.curves.clock import still_time
 from service.curves.exact import FloatArray
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',Arial,sans-serif"
@@ -108,7 +108,7 @@ class Sheet:
     """A picture under construction; `height` grows as things are added below."""
 
     def __init__(self, theme: str, width: float) -> None:
-        spend(PICTURE)
+        still_time()
         self.theme = theme
         self.width = width
         self.height = 0.0
@@ -131,7 +131,7 @@ class Sheet:
         upright: bool = False,
     ) -> None:
         """Put a line of text. A halo sets it off from the background; a vertical line reads upwards."""
-        spend(DRAWN_LINE)
+        still_time()
         x, y = map(number, at)
         attributes = f'x="{x}" y="{y}" fill="currentColor"'
         attributes += f' text-anchor="{anchor}"' if anchor else ""
@@ -151,7 +151,7 @@ class Sheet:
     ) -> None:
         """Put a polyline through points in pixels."""
         places = np.round(np.column_stack((x, y)), 2)
-        spend(DRAWN_LINE + len(places) * DRAWN_POINT)
+        still_time()
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
         points = " ".join(f"{a:g},{b:g}" for a, b in places.tolist())
         shape = f'points="{points}" fill="none" stroke="currentColor" stroke-width="{wide:g}"{dashes}'
@@ -160,7 +160,7 @@ class Sheet:
     def dots(self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], wide: float) -> None:
         """Put round dots of one size."""
         places = np.round(np.column_stack((x, y)), 2)
-        spend(DRAWN_LINE + len(places) * DRAWN_POINT)
+        still_time()
         path = "".join(f"M{a:g} {b:g}h0" for a, b in places.tolist())
         if path:
             self._put("path", name, f'd="{path}" stroke="currentColor" stroke-width="{wide:g}" stroke-linecap="round"')
@@ -172,7 +172,7 @@ class Sheet:
 
     def box(self, name: str, corner: tuple[float, float], size: tuple[float, float], *, filled: bool = True) -> None:
         """Put a rectangle, filled or as a frame."""
-        spend(DRAWN_LINE)
+        still_time()
         x, y, wide, high = map(number, (*corner, *size))
         fill = 'fill="currentColor"' if filled else 'fill="none" stroke="currentColor"'
         self._put("rect", name, f'x="{x}" y="{y}" width="{wide}" height="{high}" {fill}')

@@ -10,7 +10,7 @@ import numpy as np
 from service.charts.curves import PLANE_NAMES
 from service.charts.picture import Picture
 from service.charts.svg import clean
-from service.curves.budget import DRAWN_POINT, PICTURE, spend
+from service.curves.clock import still_time
 from service.curves.drawing import DrawnTable
 from service.curves.exact import FloatArray
 from service.curves.thinning import Line
@@ -35,7 +35,7 @@ _AXES = {"roc": ("true positive rate", "false positive rate"), "pr": ("precision
 
 def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
     """Draw an evaluation in lines of at most 60 characters, with the dotted line explained below each plane."""
-    spend(PICTURE * len(picture.planes))
+    still_time()
     lines = [clean(picture.title), ""] if picture.title else []
     for number, name in enumerate(picture.planes):
         lines += [""] if number else []
@@ -82,7 +82,7 @@ def _draw(dots: np.ndarray, line: Line, every: int = 1) -> None:
     across, up = np.diff(line.x), np.diff(line.y)
     steps = np.ceil(2 * np.maximum(np.abs(across) * wide, np.abs(up) * high)).astype(np.int64) + 1
     segment = np.arange(steps.size).repeat(steps)
-    spend(segment.size * DRAWN_POINT)
+    still_time()
     share = (np.arange(segment.size) - (steps.cumsum() - steps)[segment]) / steps[segment]
     x, y = line.x[segment] + across[segment] * share, line.y[segment] + up[segment] * share
     x, y = np.append(x, line.x[-1]), np.append(y, line.y[-1])

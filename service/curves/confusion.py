@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.curves.budget import EXACT_PRECISION, one_by_one
+from service.curves.clock import still_time
 from service.curves.compiled import KERNEL, CompiledTable, Sums
 from service.curves.counts import Counts
 from service.curves.errors import RisingThresholds
@@ -74,7 +74,8 @@ class ConfusionTable:
         np.divide(self.tp[origins:], called[origins:], out=out[origins:])
         out[:origins] = np.nan
         if self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole:
-            for row in one_by_one(np.flatnonzero(called >= LARGEST_EXACT_INTEGER), EXACT_PRECISION):
+            for row in np.flatnonzero(called >= LARGEST_EXACT_INTEGER):
+                still_time()
                 out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
         return out
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from service.curves.budget import CROSSING, spend
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BLOCK, BoolArray, FloatArray, IntArray, blocks
 from service.curves.orientation import CountSpace
@@ -165,9 +165,9 @@ class _Pool:
 
         Computed in integers: all x are multiples of one power of two, all y of another.
         """
-        spend(lines[0].size * CROSSING)
         shares = np.empty(lines[0].size)
         for some in blocks(shares.size):
+            still_time()
             ends = [rows[some] for rows in lines]
             x_a, x_b, x_c, x_d, whole = _as_integers([*self.x.take(ends), np.full(ends[0].size, self.total)])
             y_a, y_b, y_c, y_d = _as_integers([*self.y.take(ends)])

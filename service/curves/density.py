@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
-from service.curves.budget import DENSITY_PIECE, DENSITY_ROUND, spend
+from service.curves.clock import still_time
 from service.curves.exact import FloatArray, IntArray
 from service.curves.pieces import Pieces
 
@@ -117,7 +117,7 @@ def _integrate(
     """Add the integrals of two functions >= 0 over pieces to `done`, (2,); pieces are cut until two rules agree."""
     piece = np.arange(start.size)
     while piece.size:
-        spend(DENSITY_ROUND + piece.size * DENSITY_PIECE)
+        still_time()
         coarse, fine = (_apply(rule, integrands, piece, start, end) for rule in (_COARSE, _FINE))
         whole = done + fine.sum(axis=1)
         middle = np.where(start < end / _OCTAVES, end / _OCTAVES, (start + end) / 2)

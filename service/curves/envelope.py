@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from service.curves.budget import EXACT_LOSS, EXACT_READING, STEP, STEPS, one_by_one, spend
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     FloatArray,
@@ -71,7 +71,7 @@ class Frontier:
         The loss p_a/p_b - 1 is (tp_a Δfp - fp_a Δtp) / ((tp_a + fp_a) tp_b); where the difference cancels more bits
         than pairs of doubles have, or leaves their range, it is computed in rational numbers.
         """
-        spend(STEPS + a.size * STEP)
+        still_time()
         tp_a, fp_a, tp_b, fp_b = (column[rows] for rows in (a, b) for column in (self.table.tp, self.table.fp))
         growth, fp_growth = two_sum(tp_b, -tp_a), two_sum(fp_b, -fp_a)
         called_a, called_b = two_sum(tp_a, fp_a), two_sum(tp_b, fp_b)
@@ -80,7 +80,8 @@ class Frontier:
         loss = pair_quotient(pair_quotient(lost, called_a), exactly(tp_b))
         size = gained[0] + missed[0]
         doubtful = np.flatnonzero((lost[0] <= _CERTAIN * size) | (size < _SAFE_PRODUCT))
-        for step in one_by_one(doubtful, EXACT_LOSS):
+        for step in doubtful:
+            still_time()
             loss[0][step], loss[1][step] = _exact_loss(*(float(x[step]) for x in (tp_a, fp_a, tp_b, fp_b)))
         return Steps(
             loss,
@@ -159,7 +160,8 @@ def _reading(rows: Rows, index: Index, at_lambda: FloatArray) -> FloatArray:
         value = index.reading(rows, at_lambda)
     smallest = np.minimum(rows.tp, np.where(rows.fp > 0, rows.fp, rows.tp))
     tiny = np.flatnonzero((smallest < _SAFE_PRODUCT) & index.rational)
-    for point in one_by_one(tiny, EXACT_READING):
+    for point in tiny:
+        still_time()
         tp, fp, weight = (np.array([Fraction(column[point])]) for column in (rows.tp, rows.fp, at_lambda))
         row = Rows(tp, fp, Fraction(rows.positives))  # type: ignore[arg-type]  # fractions support the same operations
         value[point] = float(index.value(row, weight, 1 - weight)[0])

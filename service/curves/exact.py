@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from service.curves.budget import WEIGHT_SLICE, spend
+from service.curves.clock import still_time
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -221,7 +221,7 @@ def _class_slices(
         part = rest + anchor
         part -= anchor
         rest = rest - part
-        spend(part.size * WEIGHT_SLICE)
+        still_time()
         hits = part * of_class
         part -= hits
         if len(slices) < len(before):

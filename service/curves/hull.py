@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from service.curves.budget import HULL_PASS, spend
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray, blocks
 from service.curves.orientation import CountSpace
@@ -107,7 +107,7 @@ def upper_hull(points: PlanePoints, rows: IntArray) -> IntArray:
     """Return the vertices among `rows`, which are distinct and from left to right; the first and last always are."""
     unproductive = 0
     while True:
-        spend(HULL_PASS)
+        still_time()
         turns = points.turns(rows)
         above = (turns > 0).nonzero()[0]
         shed = turns.size - above.size

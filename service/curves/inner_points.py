@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from service.curves.budget import INNER_POINT, LONG_STEP, PAIR_INNER_POINT, spend
+from service.curves.clock import still_time
 from service.curves.exact import (
     BLOCK,
     LARGEST_EXACT_INTEGER,
@@ -65,14 +65,14 @@ def precision_inside(steps: PositiveSteps, total: float) -> Iterator[float]:
     """
     points = steps.growth.astype(np.int64) - 1
     long = np.flatnonzero(steps.growth > SHORTEST)
-    spend(long.size * LONG_STEP)
+    still_time()
     if long.size:
         closed = LongSteps(steps[long])
         points[long] = closed.near.astype(np.int64)
         yield from closed.beyond()
     exact = float(steps.growth.max()) * total <= LARGEST_EXACT_INTEGER
     stops = np.cumsum(points)
-    spend(float(stops[-1]) * (INNER_POINT if exact else PAIR_INNER_POINT))
+    still_time()
     for start in range(0, int(stops[-1]), BLOCK):
         stop = min(start + BLOCK, int(stops[-1]))
         some = slice(int(np.searchsorted(stops, start, side="right")), int(np.searchsorted(stops, stop)) + 1)

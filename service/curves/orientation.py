@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.budget import EXACT_ORIENTATION, PAIR_ORIENTATION, PAIR_ORIENTATIONS, one_by_one, spend
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import (
     LARGEST_EXACT_INTEGER,
@@ -92,7 +92,7 @@ class CountSpace:
         return flat
 
     def _exact_orientation(self, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
-        spend(PAIR_ORIENTATIONS + a.size * PAIR_ORIENTATION)
+        still_time()
         differences = [
             two_sum(column[end], -column[a]) for column, end in ((self.tp, b), (self.fp, c), (self.fp, b), (self.tp, c))
         ]
@@ -106,7 +106,8 @@ class CountSpace:
         exact = np.all([error == 0 for _, error in differences], axis=0)
         out: FloatArray = np.where(exact, np.where(high != 0, high, low), high + low)
         doubtful = np.flatnonzero(~exact & (np.abs(out) <= _PAIR_FILTER * (np.abs(left[0]) + np.abs(right[0]))))
-        for row in one_by_one(doubtful, EXACT_ORIENTATION):
+        for row in doubtful:
+            still_time()
             out[row] = _integer_orientation(differences, int(row))
         return out
 

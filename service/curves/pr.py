@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from service.curves.budget import EXACT_RECALL, one_by_one
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.errors import TooManyPoints
 from service.curves.exact import (
@@ -135,7 +135,8 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
     curve = _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
     # Tiny products or shares of a step lose their low parts: compute those few in rational numbers.
     tiny = np.flatnonzero(~is_row & (np.minimum(high, recall) < _LEAST_RECALL) & (recall > 0))
-    for point in one_by_one(tiny, EXACT_RECALL):
+    for point in tiny:
+        still_time()
         target = Fraction(recall[point]) * Fraction(table.positives)
         end = int(np.searchsorted(table.tp, high[point]))
         if Fraction(table.tp[end]) < target:  # the product was rounded down to the tp of a row

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.budget import THINNING_PASS, THINNING_ROW, spend
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.pr import curve_precision
@@ -168,7 +168,7 @@ def thinned(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], B
     inside = np.arange(1, x.size - 1)
     passes = 0
     while inside.size:
-        spend(THINNING_PASS + inside.size * THINNING_ROW)
+        still_time()
         passes += 1
         end = kept.searchsorted(inside)
         firsts = np.flatnonzero(np.append(True, end[1:] != end[:-1]))

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.curves.budget import CURVE_ENDS, SCORE_ENDS, spend
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Rows
@@ -60,7 +60,7 @@ class Rate:
 
 def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float) -> Ends:
     """The interval of a rate with this value, from recall and fpr."""
-    spend(SCORE_ENDS)
+    still_time()
     recall, fpr = shares
     of_recall, of_fpr = split(z)
     return range_including(value, rate(recall.ends(of_recall), fpr.ends(of_fpr)))
@@ -121,7 +121,7 @@ ON_CURVES: dict[str, Callable[[ConfusionTable, float, float, tuple[float, float]
 
 def _curve_ends(curve: Polygon, place: Share, trials: float, z: float) -> FloatArray:
     """The interval of a curve's height at a place, (2,); both are proportions, the height one of `trials`."""
-    spend(CURVE_ENDS)
+    still_time()
     along, across = curve
     spread = math.sqrt(place.value * (1 - place.value) / place.trials)
     # np.interp reads the top of a vertical step. On the mirrored curve that is its foot, and the lower end is the

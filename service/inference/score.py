@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.curves.budget import PAIRED_ENDS, spend
+from service.curves.clock import still_time
 from service.curves.exact import FloatArray
 
 Ends: TypeAlias = tuple[float, float]
@@ -79,7 +79,7 @@ class PairedShares:
 
         Since 2q + Δ(1 - Δ) is at most 1, the end is within z/√trials of d.
         """
-        spend(PAIRED_ENDS)
+        still_time()
         found = self.difference
         near, far = np.full(z.shape, found), np.clip(found + z / math.sqrt(self.trials), -1, 1)
         for _ in range(_HALVINGS):

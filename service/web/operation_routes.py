@@ -19,7 +19,7 @@ from werkzeug.utils import get_content_type
 from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, answer, response_media_types
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.datasets.dataset_groups import OnProgress
 from service.datasets.file import Dataset, for_key
 from service.environment import require_memory

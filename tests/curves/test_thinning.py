@@ -167,7 +167,7 @@ def test_counts_of_any_size_are_drawn() -> None:
 
 def test_stretches_that_are_cut_next_to_their_ends_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     passes = []
-    monkeypatch.setattr(thinning, "spend", lambda _rows: passes.append(1))
+    monkeypatch.setattr(thinning, "still_time", lambda: passes.append(1))
     x = np.arange(3_000.0)
     y = np.cumsum(1.01 ** np.arange(3_000.0))  # each point is far from the line through all earlier ones
     kept = thinning.thinned(x, y)

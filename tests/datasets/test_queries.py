@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from service.answer import answer
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.datasets.file import Dataset
 from service.request import Effort, Request
 from service.wire.media_types import JSON

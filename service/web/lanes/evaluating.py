@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from service.answer import answer, lack_of_memory
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.curves.compiled import KERNEL
 from service.datasets.dataset_groups import OnProgress
 from service.environment import freeze_loaded_objects, give_memory_back, leave_pandas_out, own_memory_bytes

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from threading import Lock, Timer
 from typing import BinaryIO, TypeVar
 
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.datasets.dataset_groups import OnProgress
 from service.request import Answer, Effort, Request
 from service.web.lanes.evaluating import NoRoom

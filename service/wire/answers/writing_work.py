@@ -1,4 +1,4 @@
-"""The work to write a result, in rows as service/curves/budget.py defines them, and the bound on names in an answer.
+"""The work to write a result, in rows as service/wire/budget.py defines them, and the bound on names in an answer.
 
 A few bytes of a request may name what every row of an answer repeats. Each constant states its measurements;
 `python -m tests.tools.costs` repeats them.
@@ -6,10 +6,10 @@ A few bytes of a request may name what every row of an answer repeats. Each cons
 
 import orjson
 
-from service.curves.budget import BYTES_PER_ROW
 from service.curves.comparison import Best, Comparison
 from service.curves.tradeoff import Tradeoffs
 from service.inference.sliced import Slicing
+from service.wire.budget import BYTES_PER_ROW
 from service.wire.problems import Problem
 
 MOST_NAME_BYTES = 64 << 20

@@ -12,7 +12,7 @@ from dataclasses import field as _field
 import numpy as np
 import pyarrow as pa
 
-from service.curves.budget import spend
+from service.wire.budget import spend
 from service.wire.formats.arrow_fields import (
     BATCH_BUFFERS,
     BATCH_COMPRESSION,

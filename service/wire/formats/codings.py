@@ -19,7 +19,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-from service.curves.budget import ROW_SECONDS, spend
+from service.wire.budget import ROW_SECONDS, spend
 from service.wire.problems import Problem
 
 Body: TypeAlias = bytes | mmap
@@ -51,7 +51,7 @@ _MOST_MEMBERS = 10_000
 """Each gzip member takes time, however short. In blocks of 64 KiB, as bgzip writes, this many are 640 MiB."""
 
 _GZIP_MEMBER = 4
-"""The work of a member, in the rows of service/curves/budget.py: 2 µs."""
+"""The work of a member, in the rows of service/wire/budget.py: 2 µs."""
 
 _GZIP_FORMAT = 31
 """zlib's wbits for a gzip member, with header and checksum verified, and a window of up to 32 KiB."""

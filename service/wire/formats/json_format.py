@@ -13,7 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from service.curves.budget import is_bounded, spend
+from service.wire.budget import is_bounded, spend
 from service.wire.formats.json_columns import PLACEHOLDER, NumberList, lift_columns
 from service.wire.formats.reading_work import json_work
 from service.wire.limits import Limits

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from service.curves.budget import spend
+from service.wire.budget import spend
 from service.wire.formats.codings import Body
 from service.wire.formats.reading_work import FOOTER_BYTE
 from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns

@@ -7,7 +7,7 @@ unpacked.
 import pyarrow as pa
 from pyarrow import parquet
 
-from service.curves.budget import is_bounded, spend
+from service.wire.budget import is_bounded, spend
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, typed_column, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer

@@ -1,4 +1,4 @@
-"""The work to read a body, estimated by counting its punctuation, in the rows of service/curves/budget.py.
+"""The work to read a body, estimated by counting its punctuation, in the rows of service/wire/budget.py.
 
 Each constant states its measurements, up to those of hostile bodies; `python -m tests.tools.costs` repeats them.
 """

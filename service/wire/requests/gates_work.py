@@ -1,4 +1,4 @@
-"""The work of a gate, estimated from its rules before it is evaluated, in the rows of service/curves/budget.py.
+"""The work of a gate, estimated from its rules before it is evaluated, in the rows of service/wire/budget.py.
 
 Constants state their measurements, up to those of hostile requests; `python -m tests.tools.costs` repeats them. Knows
 rules and evaluations, not how a rule is checked.

@@ -1,4 +1,4 @@
-"""The work of resamples, in rows as service/curves/budget.py defines them: draws, and what is read off each resample.
+"""The work of resamples, in rows as service/wire/budget.py defines them: draws, and what is read off each resample.
 
 Constants state their measurements, up to those of hostile requests. Knows evaluations and the options of intervals.
 """

@@ -1,4 +1,4 @@
-"""The work of a request, estimated before it is evaluated, in rows as service/curves/budget.py defines them.
+"""The work of a request, estimated before it is evaluated, in rows as service/wire/budget.py defines them.
 
 A row is 0.5 µs of one processor, or 40 bytes of an answer. Each constant states its measurements, up to those of
 hostile requests; `python -m tests.tools.costs` repeats them. What depends on the counts themselves is spent during
@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 import orjson
 
-from service.curves.budget import BYTES_PER_ROW
 from service.curves.confusion import Evaluation
 from service.curves.evaluation import CurvesOptions
 from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
@@ -21,6 +20,7 @@ from service.curves.tradeoff import TradeoffOptions
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
+from service.wire.budget import BYTES_PER_ROW
 from service.wire.requests.resampling_work import resampling_work
 
 _SAMPLE_ROW, _WEIGHTED_ROW = 0.25, 0.7

@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 
 from service.answer import answer
-from service.curves import budget
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Answer, Effort, Request
+from service.wire import budget
 from tests.support.asking import LIMITS
 from tests.support.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family
 

@@ -14,7 +14,7 @@ from threading import Event, Thread, Timer
 import pytest
 
 from service.answer import answer, lack_of_memory
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.curves.compiled import KERNEL
 from service.request import Answer, Effort, Request
 from service.web.lanes import evaluating

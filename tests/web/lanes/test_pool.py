@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from service.answer import answer
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Answer, Effort, Request
 from service.web.lanes import pool as pools
 from service.web.lanes.evaluating import NoRoom

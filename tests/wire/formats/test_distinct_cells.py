@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from service.answer import answer
-from service.curves.budget import at_most
 from service.request import Effort, Request
+from service.wire.budget import at_most_rows
 from service.wire.formats import distinct_cells
 from service.wire.formats.distinct_cells import encoded
 from tests.support.asking import LIMITS, refusals
@@ -46,7 +46,7 @@ def test_either_hash_gives_the_same_numbers(column, kind, nulls):
     whole = pa.array([*column, *column], kind)
     for cells in (whole, whole.slice(1), whole.slice(0, len(column))):
         plain = encoded(cells, nulls)
-        with at_most(1):
+        with at_most_rows(1):
             keyed = encoded(cells, nulls)
         keyed.validate(full=True)
         assert (plain.to_pylist(), plain.type) == (cells.to_pylist(), keyed.type)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from service.answer import answer
-from service.curves.budget import TooMuchWork
+from service.curves.clock import TooMuchWork
 from service.request import Effort, Request
 from service.settings import Settings
 from service.wire.media_types import JSON

@@ -1,0 +1,112 @@
+"""A block ends once its thread has worked for too long; loops over rows, or over what a request lists, ask the clock."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+from service.curves.clock import TooMuchWork, at_most, still_time
+from service.curves.confusion import ConfusionTable
+from service.curves.counts import Counts
+from service.curves.density import BetaDensity
+from service.curves.evaluation import CurvesOptions, evaluate_curves
+from service.curves.pr import AtRecall
+from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
+
+
+def test_there_is_time_until_it_is_over(clock):
+    with at_most(3):
+        still_time()
+        clock.now += 3
+        still_time()
+        clock.now += 0.1
+        with pytest.raises(TooMuchWork):
+            still_time()
+    still_time()
+
+
+def test_an_inner_block_has_time_of_its_own(clock):
+    with at_most(3):
+        with at_most(1):
+            clock.now += 2
+            with pytest.raises(TooMuchWork):
+                still_time()
+        still_time()
+
+
+def test_there_is_no_limit_without_one(clock):
+    clock.now = 1e300
+    still_time()
+    with at_most(math.inf):
+        clock.now = 1e301
+        still_time()
+
+
+def test_the_limit_is_of_its_thread(clock):
+    seen = []
+
+    def elsewhere():
+        still_time()
+        seen.append("still time")
+
+    with at_most(1):
+        clock.now += 2
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert seen == ["still time"]
+
+
+def counts(tp, fp, positives, negatives):
+    return Counts(np.array(tp, dtype=float), np.array(fp, dtype=float), float(positives), float(negatives))
+
+
+def line(rows):
+    """Rows on a line through a vertex, at distances that no double can hold."""
+    fp = np.append(4.1 - 4, 1024 + 8.0 * np.arange(rows))
+    return counts(np.append(4.1, fp[1:] + 4), fp, fp[-1] + 4, fp[-1])
+
+
+def near_ray(rows):
+    """Rows whose precisions differ only in the last bits."""
+    share = np.arange(1, rows + 1) / rows
+    return counts(share * 1000 * (1 + 2.0**-44 * rows * (1 - share)), share * 1000, 1000, 1000)
+
+
+TINY = counts([100, 200], [5e-324, 10], 300, 1000)
+READ = TradeoffOptions(at_lambda=np.full(10, 1e-9))
+DENSITY = TradeoffOptions(lambda_density=BetaDensity(1000, 0.01))
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "least"),
+    [
+        pytest.param(lambda: evaluate_tradeoffs(near_ray(200)), 200, id="steps that pairs cannot decide"),
+        pytest.param(lambda: evaluate_tradeoffs(TINY, READ), 40, id="values of an index in fractions"),
+        pytest.param(lambda: evaluate_tradeoffs(TINY, DENSITY), 40, id="rounds of an integration"),
+        pytest.param(
+            lambda: ConfusionTable.of(counts([9e15] * 50, [9e15] * 50, 9e15, 9e15)).precision,
+            49,
+            id="precisions in integers",
+        ),
+        pytest.param(
+            lambda: evaluate_curves(TINY, CurvesOptions(interpolation=AtRecall(np.full(10, 1e-300)))),
+            20,
+            id="recalls in fractions",
+        ),
+    ],
+)
+def test_loops_look_at_the_clock(evaluate, least, clock):
+    """With a clock that goes on by a second at each look, the time is over after as many looks."""
+    clock.tick = 1
+    with pytest.raises(TooMuchWork), at_most(least):
+        evaluate()
+
+
+def test_ordinary_rows_hardly_look_at_the_clock(clock):
+    random = np.random.default_rng(1)
+    tp, fp = (np.sort(random.integers(0, 1000, 500)) for _ in range(2))
+    clock.tick = 1
+    with at_most(100):
+        evaluate_curves(counts(tp, fp, 1000, 1000))
