@@ -1,4 +1,4 @@
-"""Hatchling's build hook: compiles the loops of service/curves/kernel with the package, if there is a C compiler.
+"""Hatchling's build hook: compiles the loops of service/curves/sweep with the package, if there is a C compiler.
 
 `pip install .` puts the library into the wheel, which is then for one platform; an editable install puts it into the
 checkout. Without a compiler, or if ROCPR_COMPILED is off, the package is installed without the library, and computes
@@ -23,8 +23,8 @@ OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi
 -Wno-psabi suppresses a warning about functions that take vectors: ours are inlined.
 """
 
-SOURCES = Path("service", "curves", "kernel")
-LIBRARY = SOURCES / "kernel.so"  # in a folder without modules, or Python would take it for one
+SOURCES = Path("service", "curves", "sweep")
+LIBRARY = SOURCES / "sweep.library"  # not .so, or Python would take it for a module
 SECONDS = 120.0
 """How long the compiler may take."""
 

@@ -33,7 +33,7 @@ import hashlib, pathlib, sys, tomllib
 lock = {"run": "requirements.txt", "dev": "requirements-dev.txt"}[sys.argv[1]]
 settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text("utf-8"))
 package = [settings["build-system"], settings["project"], settings["tool"]["hatch"]]
-compiled = sorted(pathlib.Path("service/curves/kernel").glob("*.[ch]"))
+compiled = sorted(pathlib.Path("service/curves/sweep").glob("*.[ch]"))
 digest = hashlib.sha256(f"{sys.version} {pathlib.Path.cwd()} {package}".encode())
 for path in (pathlib.Path("deploy", lock), pathlib.Path("deploy/setup.sh"), pathlib.Path("deploy/build_hook.py"), *compiled):
     digest.update(path.read_bytes())
@@ -69,6 +69,6 @@ if [ "$kind" = dev ]; then
 fi
 $pip install --require-hashes --only-binary :all: --no-binary pyspark-client --no-build-isolation -r "$lock"
 $pip install --no-deps --no-build-isolation -e .
-[ -e service/curves/kernel/kernel.so ] || echo "rocpr: no C compiler was used; the slow loops run in NumPy (deploy/README.md)" >&2
+[ -e service/curves/sweep/sweep.library ] || echo "rocpr: no C compiler was used; the slow loops run in NumPy (deploy/README.md)" >&2
 rm -rf "$installer"
 echo "$wanted" > .venv/rocpr-stamp

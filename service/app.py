@@ -15,7 +15,7 @@ from typing import Any
 from flask import Flask, Request
 from werkzeug.routing import Map, MapAdapter, Rule
 
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from service.datasets.file import read_datasets
 from service.engines.spill import remove_abandoned
 from service.settings import Settings, read_settings, shipped_file
@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or read_settings()
     if settings.compiled == "auto":
         try:
-            KERNEL.use_installed()
+            COMPILED.use_installed()
         except OSError as error:  # NumPy code gives the same numbers
             _LOG.warning("The compiled loops cannot be used: %s", error)
     datasets = {}
@@ -92,8 +92,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(guide_blueprint())
     app.register_blueprint(page_blueprint(settings.max_body_bytes, keys=bool(settings.api_keys_file)))
     app.register_blueprint(health_blueprint(spool))
-    app.register_blueprint(version_blueprint(settings, compiled=KERNEL.path is not None))
-    app.register_blueprint(metrics_blueprint(slots, spool, compiled=KERNEL.path is not None))
+    app.register_blueprint(version_blueprint(settings, compiled=COMPILED.path is not None))
+    app.register_blueprint(metrics_blueprint(slots, spool, compiled=COMPILED.path is not None))
     # What the worker needs from the application's parts, whose settings it does not know.
     app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
     return app

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from deploy import build_hook
 from service import app
-from service.curves import compiled
+from service.curves.sweep import sweep
 from tests.support import strategies
 from tests.support.ready_rocpr import ready_rocpr
 
@@ -52,13 +52,13 @@ def root() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--compiled`: use the loops in C, compiled from these sources. `--all`: all tests, and all examples of laws."""
-    parser.addoption("--compiled", action="store_true", help="use the loops in C instead of NumPy")
+    """`--plain`: use the twin of the loops in C. `--all`: all tests, and all examples of laws."""
+    parser.addoption("--plain", action="store_true", help="use plain.py instead of sweep.c")
     parser.addoption("--all", action="store_true", help="all tests, not only the first ones; all examples of laws")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let tests use NumPy, except with `--compiled`; curves/test_compiled.py compares both.
+    """Let tests use the loops in C, if there is a compiler, except with `--plain`.
 
     Before tests are collected: some modules make an application when they are imported.
     """
@@ -70,17 +70,25 @@ def pytest_configure(config: pytest.Config) -> None:
     if not strategies.examples_are_all:
         settings.register_profile("first", settings.get_profile("suite"), max_examples=12)
         settings.load_profile("first")
-    compiled.LIBRARY = ROOT / "none"
-    os.environ["ROCPR_COMPILED"] = "off"  # for servers
-    if config.getoption("--compiled"):
-        directory = TemporaryDirectory()
-        config.add_cleanup(directory.cleanup)
-        try:
-            library = Path(directory.name) / "kernel.so"
+    if config.getoption("--plain"):
+        sweep.LIBRARY = ROOT / "none"
+        os.environ["ROCPR_COMPILED"] = "off"  # for servers
+    else:
+        _use_loops_in_c(config)
+
+
+def _use_loops_in_c(config: pytest.Config) -> None:
+    """Use the library of the checkout, or one of today's sources if it is older than they are."""
+    library, source = ROOT / build_hook.LIBRARY, ROOT / build_hook.SOURCES / "sweep.c"
+    try:
+        if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
+            directory = TemporaryDirectory()
+            config.add_cleanup(directory.cleanup)
+            library = Path(directory.name) / library.name
             build_hook.compile_library(build_hook.compiler_command(), ROOT / build_hook.SOURCES, library)
-            compiled.KERNEL.use(library)
-        except build_hook.NotCompiled as reason:
-            config.stash[NOT_COMPILED] = str(reason)
+        sweep.COMPILED.use(library)
+    except build_hook.NotCompiled as reason:
+        config.stash[NOT_COMPILED] = str(reason)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -117,7 +125,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_report_header(config: pytest.Config) -> str:
     """Say in the header which loops the tests use."""
-    loops = "NumPy" if compiled.KERNEL.path is None else "in C"
+    loops = "plain" if sweep.COMPILED.path is None else "in C"
     return f"loops: {loops}{f', because {reason}' if (reason := config.stash.get(NOT_COMPILED, '')) else ''}"
 
 
@@ -148,6 +156,6 @@ def measured() -> Iterator[dict[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _no_other_loops_are_left_in_use() -> Iterator[None]:
-    before = compiled.KERNEL.path
+    before = sweep.COMPILED.path
     yield
-    assert compiled.KERNEL.path == before
+    assert sweep.COMPILED.path == before

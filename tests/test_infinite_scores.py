@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from service.answer import answer
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from service.request import Request
 from tests.support.asking import LIMITS, answered, ask, errors
 from tests.support.compiled_library import library, used
@@ -147,7 +147,7 @@ def test_compiled_and_plain_loops_rank_them_alike(library: Path, rows: int, scor
     for path in (library, None):
         with used(path):
             answers.append(of_table("curves", written(body, "arrow"), TYPES["arrow"], include="auc,points"))
-            assert KERNEL.path == path
+            assert COMPILED.path == path
     ranks = {score: float(rank) for rank, score in enumerate(sorted(scores))}
     answers.append(answered("curves", {"scores": [ranks[score] for score in column], "labels": labels}))
     counts = [[each["points"][key] for key in ("tp", "fp")] + [each["auc"]] for each in answers]

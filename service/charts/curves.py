@@ -96,7 +96,7 @@ def draw_axes(plane: Plane, name: str, prevalence: float) -> None:
 def draw_table(plane: Plane, table: DrawnTable, name: str, series: str, *, dash: str = "", wide: float = 2) -> None:
     """Draw a curve, or the dots of a table without a curve."""
     line: Line = getattr(table, name)
-    if table.sweep:
+    if table.rises:
         plane.line(series, line.x, line.y, wide=wide, dash=dash)
     else:
         plane.dots(series, line.x, line.y, 5)
@@ -114,7 +114,7 @@ def _legend(result: EvaluatedCurves, drawing: CurvesDrawing, name: str) -> Itera
     else:
         curve, hull, hull_name = "pr", "pr_achievable", "Achievable"
         reference = f"Prevalence {result.prevalence:.4g}"
-    if drawing.curve.sweep:
+    if drawing.curve.rises:
         yield Entry(f"{PLANE_NAMES[name]}, {_area(result, curve)}", "s0", wide=2.25)
     else:
         yield Entry("Rows, which form no curve", "s0", sign="dot")
@@ -236,7 +236,7 @@ def _areas(result: EvaluatedCurves, words: dict[str, str]) -> str:
 def curve_in_words(table: DrawnTable, name: str) -> Iterator[str]:
     """Describe the course of a curve."""
     line: Line = getattr(table, name)
-    if not table.sweep:
+    if not table.rises:
         yield f"{line.x.size} dots, which form no curve."
         return
     places, ys = zip(*((at, _height(line, at)) for at in _READ_AT[name]), strict=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.charts.svg import Sheet
-from service.curves.exact import FloatArray
+from service.curves.arrays import FloatArray
 
 LEFT, RIGHT, TOP, BOTTOM = 50, 16, 28, 42
 """Margins in pixels: ticks and name of the vertical axis, heading, ticks and name of the horizontal axis."""

@@ -15,7 +15,7 @@ from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, LEFT, RIGHT, Plane
 from service.charts.svg import Sheet, named
 from service.charts.theme import hue
-from service.curves.exact import FloatArray, IntArray
+from service.curves.arrays import FloatArray, IntArray
 from service.inference.sliced import Sliced
 
 _AREA_TITLES = {"roc": "ROC area", "pr": "PR area"}

@@ -14,8 +14,8 @@ from itertools import accumulate, takewhile
 import numpy as np
 
 from service.charts.theme import STYLE, colour
+from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
-from service.curves.exact import FloatArray
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',Arial,sans-serif"
 SIZE = 12

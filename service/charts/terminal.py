@@ -10,9 +10,9 @@ import numpy as np
 from service.charts.curves import PLANE_NAMES
 from service.charts.picture import Picture
 from service.charts.svg import clean
+from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
 from service.curves.drawing import DrawnTable
-from service.curves.exact import FloatArray
 from service.curves.thinning import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
@@ -70,7 +70,7 @@ def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
 
 def _draw_table(dots: np.ndarray, table: DrawnTable, name: str) -> None:
     line: Line = getattr(table, name)
-    if table.sweep:
+    if table.rises:
         _draw(dots, line)
     else:
         dots[_places(line.x, line.y, dots)] = True

@@ -12,7 +12,7 @@ from service.charts.picture import Picture
 from service.charts.plane import BOTTOM, HEADING, LEFT, RIGHT, TOP, Plane
 from service.charts.svg import Sheet, fitted
 from service.charts.theme import dash, hue
-from service.curves.exact import FloatArray, IntArray
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.indices import INDICES, Rows
 from service.curves.thinning import Line, thinned
 from service.curves.tradeoff import OptimalCurve, Tradeoff, Tradeoffs

@@ -17,7 +17,7 @@ from service.cli.command_error import fail
 from service.cli.files import InputFile
 from service.cli.layout import MOST_ROWS, table_lines, terminal_safe
 from service.cli.options import flag
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from service.environment import leave_pandas_out
 from service.request import Answer, Request
 from service.settings import Settings, SettingsError, read_settings
@@ -80,9 +80,9 @@ def limits() -> Limits:
 
 def use_compiled() -> None:
     """Use the compiled loops as a server would; without them NumPy code gives the same numbers."""
-    if _settings().compiled == "auto" and KERNEL.path is None:
+    if _settings().compiled == "auto" and COMPILED.path is None:
         try:
-            KERNEL.use_installed()
+            COMPILED.use_installed()
         except OSError as error:
             click.echo(f"Warning: the compiled loops cannot be used: {error}", err=True)
 

@@ -25,8 +25,8 @@ from service.cli.files import FORMATS, InputFile
 from service.cli.layout import terminal_safe
 from service.cli.sources import refuse_without_table
 from service.cli.written_files import WRITTEN_FILE, in_a_directory, write_file
+from service.curves.arrays import FloatArray, are_integers
 from service.curves.errors import CurvesError
-from service.curves.exact import FloatArray, are_integers
 from service.curves.given_groups import GROUP_COLUMN_NAMES, GroupColumns, joined_groups
 from service.curves.grouped import unite
 from service.wire.formats.decoders import DECODERS

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from service.curves.areas import average_precision, pr_area, roc_area
+from service.curves.arrays import BoolArray, FloatArray
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.errors import CurvesError, OneClassLabels, TotalOutOfRange
-from service.curves.exact import BoolArray, FloatArray
 from service.curves.given_groups import GroupColumns
 from service.curves.grouped import Grouped
 from service.curves.hull import roc_convex_hull
@@ -44,18 +44,6 @@ class AreaColumns:
         self.roc[number], self.roc_hull[number] = roc_area(table), roc_area(hull)
         self.pr[number], self.pr_achievable[number] = pr_area(table), pr_area(hull)
         self.average_precision[number] = average_precision(table)
-
-    def set_one_class(self, within: tuple[float, float] = (0.0, math.inf)) -> BoolArray:
-        """Remove the areas of samples that have one class and a total within these bounds; return which ones, (s,)."""
-        totals = self.positives + self.negatives
-        alone: BoolArray = (
-            (np.minimum(self.positives, self.negatives) == 0) & (within[0] <= totals) & (totals <= within[1])
-        )
-        for number in alone.nonzero()[0].tolist():
-            self.reason[number] = ONE_CLASS
-        for name in SHARED_AREAS:
-            getattr(self, name)[alone] = np.nan
-        return alone
 
     def set_undefined(self, number: int, part: "Undefined") -> None:
         """Set the totals of a sample without areas, and the reason."""

@@ -6,16 +6,18 @@ At equal tp, fp is nowhere lower than in the best table, nor higher than in the 
 lies between: the areas, their parts, and what is read off the curves at one place.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from service.curves.areas import Areas, areas
+from service.curves.arrays import LARGEST_EXACT_INTEGER, IntArray
 from service.curves.confusion import ConfusionTable, running_sums
-from service.curves.exact import IntArray, exact_quotient, power_of_two_scale, two_sum
+from service.curves.double_double import power_of_two_scale, two_sum
 from service.curves.grouped import Grouped
 from service.curves.hull import roc_convex_hull
-from service.curves.positive_steps import PositiveSteps
+from service.curves.sweep.plain import integrals
 
 _WITHIN = 2.0**-50
 """Rounding moves an area, or an engine's sum, by less than this share of it."""
@@ -111,14 +113,13 @@ def _least_average_precision(groups: Grouped, worst: ConfusionTable, rows: IntAr
     weighs, the closer the sum of their steps is to ∫ t/(t + fp) dt from the start of the step to its end.
     """
     up = power_of_two_scale(worst.positives)
-    parts: list[float] = []
-    for are_open in (False, True):
-        at = rows[groups.is_open == are_open]
-        at = at[worst.tp[at] > worst.tp[at - 1]]
-        if at.size:
-            steps = PositiveSteps(worst.tp[at - 1], worst.tp[at], worst.fp[at - 1], worst.fp[at])
-            parts += steps.integral(up) if are_open else steps.fractional_average(up)
-    return min(exact_quotient(parts, worst.positives * up), 1.0)
+    tp, fp = worst.tp * up, worst.fp * up
+    grows = tp[rows] > tp[rows - 1]
+    at = rows[groups.is_open & grows]
+    parts = integrals(tp[at - 1], tp[at], fp[at - 1], fp[at]).tolist()
+    at = rows[~groups.is_open & grows]
+    parts += ((tp[at] - tp[at - 1]) * (tp[at] / (tp[at] + fp[at]))).tolist()
+    return min(math.fsum(parts) / (worst.positives * up), 1.0)
 
 
 def _sums_are_exact(groups: Grouped) -> bool:
@@ -133,13 +134,16 @@ def _sums_are_exact(groups: Grouped) -> bool:
 def _rounded(found: Areas, outwards: int, table: ConfusionTable, groups: Grouped) -> Areas:
     """Move areas outwards, 1 up or -1 down, by as much as rounding may have moved them inwards.
 
-    Areas from whole numbers are exact. Rounded sums may have lost masses below their last digit, and a small area may
-    have lost more than its share `_WITHIN`.
+    Areas under ROC curves are exact if all products of counts are. Rounded sums may have lost masses below their last
+    digit, and a small area may have lost more than its share `_WITHIN`.
     """
     lost = 0.0 if _sums_are_exact(groups) else _LOST
+    exact = (
+        {"roc", "roc_hull"} if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER else set()
+    )
     for name in Areas.__slots__:
         value = getattr(found, name)
-        if value is not None and (lost or not (name in {"roc", "roc_hull"} and table.whole)):
+        if value is not None and (lost or name not in exact):
             moved = value + outwards * (value * _WITHIN + lost)
             setattr(found, name, min(max(moved, 0.0), 1.0))
     return found

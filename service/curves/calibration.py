@@ -6,26 +6,12 @@ hull (Fawcett & Niculescu-Mizil 2007, "PAV and the ROC convex hull"). Knows the 
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import (
-    FloatArray,
-    FloatPair,
-    IntArray,
-    blocks,
-    double,
-    exactly,
-    pair_product,
-    pair_quotient,
-    pair_sum,
-    rounded,
-    signed_sum,
-    two_sum,
-)
 
 _ROUNDING = 2.0**-50
 """How far scores may be beyond 0 or 1 and still be probabilities: 4 units in the last place of 1."""
@@ -64,13 +50,13 @@ def calibration(table: ConfusionTable, vertices: IntArray) -> Calibration:
     first, last = vertices[:-1], vertices[1:]
     ends = _first_after(table, first), last
     low, high = ends if table.lower_is_positive else ends[::-1]
-    positives, negatives = _growths(table.tp, first, last), _growths(table.fp, first, last)
+    positives, negatives = table.tp[last] - table.tp[first], table.fp[last] - table.fp[first]
     columns = (
         table.thresholds[low],
         table.thresholds[high],
-        rounded(positives),
-        rounded(negatives),
-        rounded(_shares(positives, negatives)),
+        positives,
+        negatives,
+        positives / (positives + negatives),
     )
     step = 1 if table.lower_is_positive else -1
     return Calibration(*(column[::step].copy() for column in columns))  # encoders need contiguous columns
@@ -103,61 +89,35 @@ def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
 
     after Dimitriadis, Gneiting & Jordan 2021, "Stable reliability diagrams for probabilistic classifiers"; brier =
     miscalibration - discrimination + uncertainty. With `lower_is_positive` a score is the probability of a negative.
-    Terms are good to 2^-95.
+    The Brier score and the uncertainty are good to 1e-14 relatively, the other two, whose terms cancel, absolutely.
     """
     scores = score_range(table)
     if scores is None or not are_probabilities(*scores):
         return BrierParts()
     up = math.ldexp(1.0, -math.frexp(max(table.positives, table.negatives))[1])
     tp, fp = table.tp * up, table.fp * up
-    high, low = _shares(*(_growths(column, vertices[:-1], vertices[1:]) for column in (table.tp, table.fp)))
-    brier, excess = Fraction(0), Fraction(0)
-    for rows in blocks(table.tp.size, overlap=1):
-        positives, negatives = (two_sum(counts[rows][1:], -counts[rows][:-1]) for counts in (tp, fp))
-        score, rest = _probabilities(table.thresholds[rows][1:], lower_is_positive=table.lower_is_positive)
-        brier += signed_sum(pair_product(positives, pair_product(rest, rest)))
-        brier += signed_sum(pair_product(negatives, pair_product(score, score)))
-        at = np.arange(rows.start + 1, rows.start + 1 + score[0].size)
-        pool = np.minimum(np.searchsorted(vertices, at) - 1, vertices.size - 2)
-        share = high[pool], low[pool]
-        both = pair_product(pair_sum(positives, negatives), pair_sum(score, share))
-        difference = pair_sum(score, (-share[0], -share[1]))
-        excess += signed_sum(pair_product(difference, pair_sum(both, double((-positives[0], -positives[1])))))
-    total_positives, total_negatives = Fraction(tp[-1]), Fraction(fp[-1])
+    positives, negatives, score = np.diff(tp), np.diff(fp), np.clip(table.thresholds[1:], 0, 1)
+    score, rest = (1 - score, score) if table.lower_is_positive else (score, 1 - score)
+    total_positives, total_negatives = float(tp[-1]), float(fp[-1])
     total = total_positives + total_negatives
+    in_pools, rest_of_pools = np.diff(tp[vertices]), np.diff(fp[vertices])
+    sizes = np.diff(vertices)
+    sizes[-1] = tp.size - 1 - vertices[-2]  # rows equal to the last vertex
+    pools = in_pools + rest_of_pools
+    share = np.repeat(_shares(in_pools, pools), sizes)
+    excess = (score - share) * ((positives + negatives) * (score + share) - 2 * positives)
+    apart = in_pools * total_negatives - rest_of_pools * total_positives
     return BrierParts(
-        float(brier / total),
-        float(max(excess, Fraction(0)) / total),
-        float(_discrimination(tp[vertices], fp[vertices]) / total**3),
-        float(total_positives * total_negatives / total**2),
+        float(np.sum(positives * rest * rest + negatives * score * score)) / total,
+        max(float(np.sum(excess)), 0.0) / total,
+        float(apart @ _shares(apart, pools)) / total**3,
+        total_positives * total_negatives / total**2,
     )
 
 
-def _discrimination(tp: FloatArray, fp: FloatArray) -> Fraction:
-    """Σ (p N - n P)²/(p + n) of the pools between vertices; 0 if one pool holds all."""
-    positives, negatives = (two_sum(counts[1:], -counts[:-1]) for counts in (tp, fp))
-    both = pair_sum(positives, negatives)
-    size = both[0].size
-    of_positives = pair_product(positives, exactly(np.full(size, fp[-1])))
-    apart = pair_sum(of_positives, pair_product(negatives, exactly(np.full(size, -tp[-1]))))
-    there = both[0] > 0  # what is omitted underflows
-    apart, both = (apart[0][there], apart[1][there]), (both[0][there], both[1][there])
-    return signed_sum(pair_product(apart, pair_quotient(apart, both)))
-
-
-def _probabilities(thresholds: FloatArray, *, lower_is_positive: bool) -> tuple[FloatPair, FloatPair]:
-    """The probabilities that scores give a positive, and those of a negative."""
-    thresholds = np.clip(thresholds, 0, 1)
-    score, rest = exactly(thresholds), two_sum(np.ones(thresholds.size), -thresholds)
-    return (rest, score) if lower_is_positive else (score, rest)
-
-
-def _growths(counts: FloatArray, first: IntArray, last: IntArray) -> FloatPair:
-    return two_sum(counts[last], -counts[first])
-
-
-def _shares(positives: FloatPair, negatives: FloatPair) -> FloatPair:
-    return pair_quotient(positives, pair_sum(positives, negatives))
+def _shares(parts: FloatArray, wholes: FloatArray) -> FloatArray:
+    """Quotients; 0 of pools so light that they underflow."""
+    return np.divide(parts, wholes, out=np.zeros(parts.size), where=wholes > 0)
 
 
 def _first_after(table: ConfusionTable, rows: IntArray) -> IntArray:

@@ -15,11 +15,11 @@ import numpy as np
 
 from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, sample_or_reason, without_areas
 from service.curves.areas import roc_area
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.errors import enumerated, joined
 from service.curves.evaluation import CurvesWarning, below_chance
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.sample import Sample
 
 FEWEST_CLASSES, MOST_CLASSES = 2, 100

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.crossings import Leads, leads
@@ -18,7 +19,6 @@ from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, enumerated, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
-from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import corners, roc_convex_hull
 from service.curves.indices import INDICES
@@ -92,7 +92,7 @@ def evaluate_comparison(
     names, tables = tuple(evaluations), _tables(evaluations.values())
     hulls = [table.select(roc_convex_hull(table)) for table in tables]
     joint, suppliers = _joint_hull(names, hulls)
-    curves = [table.select(corners(table)) for table in tables if table.sweep]
+    curves = [table.select(corners(table)) for table in tables if table.rises]
     curves = curves if len(curves) == len(tables) else []
     best_roc = _best_of_curves(names, leads(curves, "fp")) if curves else None
     over_tp = leads(curves, "tp") if curves else None
@@ -219,7 +219,7 @@ def _running_sums(at: FloatArray, change: IntArray) -> tuple[FloatArray, IntArra
 
 def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning, ...]:
     warnings = []
-    unswept = [name for name, table in zip(names, tables, strict=True) if not table.sweep]
+    unswept = [name for name, table in zip(names, tables, strict=True) if not table.rises]
     if unswept:
         warnings.append(
             CurvesWarning(
@@ -230,6 +230,6 @@ def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning
                 "best_tradeoff are not.",
             )
         )
-    if any(table.sweep and not has_trapezoid(table) for table in tables):
+    if any(table.rises and not has_trapezoid(table) for table in tables):
         warnings.append(TRAPEZOID_OMITTED)
     return tuple(warnings)

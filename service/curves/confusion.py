@@ -10,22 +10,15 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
 from service.curves.clock import still_time
-from service.curves.compiled import KERNEL, CompiledTable, Sums
 from service.curves.counts import Counts
+from service.curves.double_double import FloatPair
 from service.curves.errors import RisingThresholds
-from service.curves.exact import (
-    LARGEST_EXACT_INTEGER,
-    BoolArray,
-    FloatArray,
-    FloatPair,
-    IntArray,
-    are_integers,
-    sums_of_groups,
-)
 from service.curves.grouped import Grouped
 from service.curves.groups import Groups, groups, numbered_groups
 from service.curves.sample import Sample
+from service.curves.sweep import sweep
 
 Evaluation: TypeAlias = Sample | Counts | Grouped
 """What a table is built from."""
@@ -41,7 +34,6 @@ class ConfusionTable:
     positives, negatives   the totals P and N.
     lower_is_positive      whether thresholds ascend as more is called positive.
     counted                whether the counts are known to be integers of one sweep, as for a sample without weights.
-    one_by_one             whether each row is known to call exactly one more example than the row before.
     of_scores              whether each row adds exactly the examples that score at its threshold to the row before.
     """
 
@@ -52,7 +44,6 @@ class ConfusionTable:
     negatives: float
     lower_is_positive: bool = False
     counted: bool = False
-    one_by_one: bool = False
     of_scores: bool = False
 
     @property
@@ -86,7 +77,7 @@ class ConfusionTable:
         return int(self.tp[:without_fp].searchsorted(0, side="right"))
 
     @property
-    def sweep(self) -> bool:
+    def rises(self) -> bool:
         """Whether one sweep over thresholds could give all rows: tp never falls as fp rises."""
         return self.counted or self._rises
 
@@ -108,20 +99,10 @@ class ConfusionTable:
         """Whether every count is an integer up to 2^53, so that all rational results are exact."""
         return self.counted or (max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral)
 
-    @property
-    def has_exact_total(self) -> bool:
-        """Whether every count is an integer and P + N is below 2^53; a sum of 2^53 may have been rounded to it."""
-        return self.positives + self.negatives < LARGEST_EXACT_INTEGER and self.whole
-
     @cached_property
-    def sums(self) -> Sums | None:
-        """The sums over the steps of a sweep, if the compiled loops can compute them."""
-        return self.compiled.sums(self.positives) if self.compiled and self.has_exact_total else None
-
-    @cached_property
-    def compiled(self) -> CompiledTable | None:
-        """The compiled loops over the rows, if a library is in use when this is first read."""
-        return KERNEL.table(self.tp, self.fp)
+    def swept(self) -> sweep.Areas:
+        """The areas of the rows, if they rise."""
+        return sweep.areas(self.tp, self.fp)
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "ConfusionTable":
@@ -134,7 +115,7 @@ class ConfusionTable:
     def from_sample(cls, sample: Sample) -> "ConfusionTable":
         """Sweep the threshold down over the sample: one row per distinct score, -0.0 and 0.0 being one.
 
-        Weighted sums are within one ulp of exact, whatever the order of rows.
+        Weighted sums are rounded once, whatever the order of rows.
         """
         return cls._of_groups(sample, groups(sample))
 
@@ -159,7 +140,6 @@ class ConfusionTable:
             negatives,
             sample.lower_is_positive,
             counted=counted,
-            one_by_one=counted and rows.tp.size == positives + negatives + 1,  # each group has an example
             of_scores=True,
         )
 
@@ -179,7 +159,6 @@ class ConfusionTable:
             float(fp[-1]),
             groups.lower_is_positive,
             counted=counted,
-            one_by_one=counted and tp.size - 1 == tp[-1] + fp[-1],
             of_scores=groups.is_exact,
         )
 
@@ -202,7 +181,7 @@ class ConfusionTable:
             counts.lower_is_positive,
         )
         _check_infinite(counts, ranks)
-        if table.sweep:
+        if table.rises:
             _check_order(ranks, order, lower_is_positive=counts.lower_is_positive)
         return table.with_ends()
 
@@ -238,10 +217,10 @@ class ConfusionTable:
 def running_sums(positives: FloatArray, negatives: FloatArray, *, counted: bool) -> FloatPair:
     """Add up the positives and the negatives of groups up to and including each, (m + 1,) each, from 0 on.
 
-    Within one ulp, whatever the order of the groups so far; `counted` says that every sum is an exact integer.
+    Each is rounded once, whatever the order of the groups so far; `counted` says that every sum is an exact integer.
     """
     if not counted:
-        return sums_of_groups(positives, negatives)
+        return sweep.running_sums(positives), sweep.running_sums(negatives)
     tp, fp = np.zeros(positives.size + 1), np.zeros(negatives.size + 1)
     positives.cumsum(out=tp[1:])
     negatives.cumsum(out=fp[1:])

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray
 from service.curves.hull import RocHull
 
 LARGEST_COST = 1e150

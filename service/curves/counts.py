@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
+from service.curves.double_double import two_sum
 from service.curves.errors import ContradictingTotals, LengthsDiffer, plain
-from service.curves.exact import FloatArray, two_sum
 from service.curves.sample import check_total
 
 _TOTALS_TOLERANCE = 2.0**-49

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from service.curves.arrays import BLOCK, BoolArray, FloatArray, IntArray, blocks
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import BLOCK, BoolArray, FloatArray, IntArray, blocks
 from service.curves.orientation import CountSpace
 
 Axis = Literal["fp", "tp"]

@@ -37,6 +37,6 @@ def curve_statistics(table: ConfusionTable, hull: RocHull) -> CurveStatistics:
     return CurveStatistics(
         float(Fraction(table.tp[row]) / positives - Fraction(table.fp[row]) / negatives),
         None if math.isnan(threshold) else threshold,
-        precision_gain_area(table) if table.sweep else None,
+        precision_gain_area(table) if table.rises else None,
         *brier_parts(table, hull.vertices),
     )

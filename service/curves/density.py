@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial.legendre import leggauss
 
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.clock import still_time
-from service.curves.exact import FloatArray, IntArray
 from service.curves.pieces import Pieces
 
 _COARSE, _FINE = leggauss(6), leggauss(12)

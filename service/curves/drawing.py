@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.calibration import Calibration, are_probabilities, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
-from service.curves.exact import FloatArray, IntArray
 from service.curves.operating_points import row_at_threshold
 from service.curves.roc import fpr, tpr
 from service.curves.thinning import Line, pr_line, roc_line
@@ -25,16 +25,16 @@ class DrawnTable:
 
     roc: Line
     pr: Line
-    sweep: bool
+    rises: bool
 
     @classmethod
     def of(cls, table: ConfusionTable, side: float) -> "DrawnTable":
         """Draw a table on planes of this many pixels."""
-        if table.sweep:
-            return cls(roc_line(table, side), pr_line(table, side), sweep=True)
+        if table.rises:
+            return cls(roc_line(table, side), pr_line(table, side), rises=True)
         called = table.select(slice(table.origins, None))
         roc, pr = Line(fpr(table), tpr(table)), Line(tpr(called), called.precision)
-        return cls(_dots(roc, side), _dots(pr, side), sweep=False)
+        return cls(_dots(roc, side), _dots(pr, side), rises=False)
 
 
 def _dots(points: Line, side: float) -> Line:
@@ -81,7 +81,7 @@ def curves_drawing(
     hull = table.select(vertices)
     marks = tuple(Mark(threshold, _counts(table, evaluation, threshold)) for threshold in options.marks)
     drawn = DrawnTable.of(table, options.side), DrawnTable.of(hull, options.side)
-    if not options.calibration or not table.sweep:
+    if not options.calibration or not table.rises:
         return CurvesDrawing(*drawn, marks)
     found = calibration(table, vertices)
     has_infinite = bool(np.isinf(found.score_from).any() or np.isinf(found.score_to).any())

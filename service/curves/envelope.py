@@ -11,20 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import (
-    FloatArray,
-    FloatPair,
-    IntArray,
-    as_integers,
-    exactly,
-    pair_product,
-    pair_quotient,
-    pair_sum,
-    two_sum,
-)
-from service.curves.hull import roc_convex_hull, upper_hull
+from service.curves.double_double import FloatPair, as_integers, exactly, pair_product, pair_quotient, pair_sum, two_sum
+from service.curves.hull import roc_convex_hull
 from service.curves.indices import Index, Rows, Steps
 from service.curves.pieces import Pieces
 
@@ -36,6 +27,12 @@ _SAFE_PRODUCT = 2.0**-900
 """Products below this may have lost bits to underflow."""
 _SMALLEST, _LARGEST = 2.0**-1020, 2.0**1000
 """Losses and gains are kept within these, so that their sums and ratios are doubles."""
+_PRODUCTIVE = 8
+"""Passes over neighbours continue while they drop at least one row in this many."""
+_CHEAP_ROWS = 128
+"""Passes over this few rows cost less than pruning, however few they drop."""
+_UNPRODUCTIVE_PASSES = 2
+"""This many consecutive passes may drop few rows: often the last pass only confirms that none is left to drop."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +133,7 @@ def envelope(frontier: Frontier, index: Index) -> Envelope:
     plane = _IndexPlane(frontier, index)
     # Beyond the range of a double the low parts of pairs are meaningless; rounding ignores them.
     with np.errstate(over="ignore", invalid="ignore"):
-        rows = upper_hull(plane, np.arange(frontier.table.tp.size))
+        rows = _upper_hull(plane, np.arange(frontier.table.tp.size))
         breakpoints, rests = index.breakpoint(*plane.exchange_along(rows))
     return Envelope(
         rows, *(np.minimum(ends, 1.0) for ends in (np.maximum.accumulate(breakpoints), np.minimum.accumulate(rests)))
@@ -198,6 +195,46 @@ class _IndexPlane:
     def _exchange(self, steps: Steps) -> tuple[FloatPair, FloatPair]:
         loss, gain = self.index.exchange(steps)
         return _within_range(loss), _within_range(gain)
+
+
+def _upper_hull(points: _IndexPlane, rows: IntArray) -> IntArray:
+    """Return the vertices among `rows`, which are distinct and from left to right; the first and last always are."""
+    unproductive = 0
+    while True:
+        still_time()
+        turns = points.turns(rows)
+        above = (turns > 0).nonzero()[0]
+        shed = turns.size - above.size
+        if shed == 0:
+            return rows
+        above += 1
+        rows = np.concatenate((rows[:1], rows.take(above), rows[-1:]))
+        unproductive = unproductive + 1 if shed * _PRODUCTIVE < above.size and above.size > _CHEAP_ROWS else 0
+        if unproductive == _UNPRODUCTIVE_PASSES:
+            rows, unproductive = _prune(points, rows[[0, -1]], rows[1:-1]), 0
+
+
+def _prune(points: _IndexPlane, chain: IntArray, candidates: IntArray) -> IntArray:
+    """Add to a chain of vertices, which has the first and the last, all candidates that may be vertices, too.
+
+    Rows that lie on or under a chord between two others are dropped (Quickhull, all edges at once); vertices never are.
+
+    Each round adds the highest row above each edge of the chain found so far and drops the rows under the new edges.
+    """
+    while candidates.size:
+        still_time()
+        edge = np.searchsorted(chain, candidates)
+        height = points.orientation(chain[edge - 1], candidates, chain[edge])
+        above = height > 0
+        candidates, edge, height = candidates[above], edge[above], height[above]
+        if candidates.size == 0:
+            break
+        starts = np.flatnonzero(np.concatenate(([True], edge[1:] != edge[:-1])))
+        lengths = np.diff(np.append(starts, edge.size))
+        highest = height == np.repeat(np.maximum.reduceat(height, starts), lengths)
+        chain = np.sort(np.concatenate((chain, candidates[highest])), kind="stable")
+        candidates = candidates[~highest]
+    return np.sort(np.concatenate((chain, candidates)), kind="stable")
 
 
 def _within_range(pair: FloatPair) -> FloatPair:

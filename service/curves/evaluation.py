@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.calibration import Calibration, are_probabilities, calibration, score_range
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.errors import enumerated, joined, plain
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull, corners
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
@@ -168,12 +168,12 @@ def curves_of(
         points=_points(table, hull, options.keep) if "points" in options.include else None,
         interpolation=interpolation,
         interpolated_pr=interpolated_pr(table, interpolation, options.max_interpolated_rows)
-        if interpolation and "interpolated_pr" in drawn and table.sweep
+        if interpolation and "interpolated_pr" in drawn and table.rises
         else None,
         achievable_pr=interpolated_pr(table.select(hull.boundary), interpolation, options.max_interpolated_rows)
         if interpolation and "achievable_pr" in drawn
         else None,
-        calibration=calibration(table, hull.vertices) if "calibration" in options.include and table.sweep else None,
+        calibration=calibration(table, hull.vertices) if "calibration" in options.include and table.rises else None,
         statistics=curve_statistics(table, hull) if "statistics" in options.include else None,
         selected_thresholds=selected,
         operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
@@ -193,17 +193,17 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
     if keep != "all":
         kept = np.flatnonzero(on_hull) if keep == "hull" else _bends(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
-    fn, tn, false_rate, recall, precision = _columns(rows)
+    recall = tpr(rows)
     return Points(
         threshold=rows.thresholds,
         tp=rows.tp,
         fp=rows.fp,
-        fn=fn,
-        tn=tn,
-        fpr=false_rate,
+        fn=rows.fn,
+        tn=rows.tn,
+        fpr=fpr(rows),
         tpr=recall,
         recall=recall,
-        precision=precision,
+        precision=rows.precision,
         on_hull=on_hull,
     )
 
@@ -211,13 +211,6 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
 def _bends(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
     """The rows where a curve bends: all of them, or those visible in a picture."""
     return drawn_rows(table, hull.vertices) if keep == "drawn" else np.flatnonzero(corners(table))
-
-
-def _columns(table: ConfusionTable) -> Iterable[FloatArray]:
-    """The fn, tn, fpr, recall and precision of each row."""
-    if table.compiled and table.positives + table.negatives < LARGEST_EXACT_INTEGER:
-        return table.compiled.points(table.positives, table.negatives)
-    return table.fn, table.tn, fpr(table), tpr(table), table.precision
 
 
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:
@@ -229,7 +222,7 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
                 "All results come from the chosen thresholds only, not from every threshold of the sample.",
             )
         )
-    if not table.sweep:
+    if not table.rises:
         warnings.append(NOT_A_SWEEP)
     elif "auc" in options.include and not has_trapezoid(table):
         warnings.append(TRAPEZOID_OMITTED)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.errors import ContradictingSquares, EndsReversed, LengthsDiffer, plain
-from service.curves.exact import FloatArray, IntArray
 
 CLOSED_SIDES = ("both", "left", "right")
 """Which ends of a group belong to it."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
 from service.curves.errors import GroupsOverlap, OneClassLabels
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
 from service.curves.given_groups import GroupColumns
 from service.curves.sample import check_total
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.exact import (
-    FloatArray,
+from service.curves.arrays import FloatArray, IntArray
+from service.curves.double_double import (
     FloatPair,
-    IntArray,
     double,
     exactly,
     pair_product,

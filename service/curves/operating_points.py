@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.envelope import Frontier, envelope, read_off
-from service.curves.exact import FloatArray
 from service.curves.grouped import Grouped
 from service.curves.indices import INDICES, Rows
 from service.curves.roc import fpr, tpr
@@ -262,7 +262,7 @@ class _Readings:
 
     @cached_property
     def _by_recall(self) -> _View:
-        if self.table.sweep:
+        if self.table.rises:
             return self._by_fpr
         return _View(self.table.select(np.lexsort((self.table.fp, self.table.tp))))
 
@@ -276,7 +276,7 @@ class _Readings:
         view = self._by_recall if on_curve.by_recall else self._by_fpr
         found = np.full((4, at.size), np.nan)
         for place, where in enumerate(at.tolist()):
-            if self.table.sweep:
+            if self.table.rises:
                 found[0, place] = on_curve.value(view, where, Fraction)
             row = on_curve.row(view, where)
             if row >= 0:

@@ -5,24 +5,28 @@ sum, are rational or have 100 digits. Knows the table and its steps. Sources: Mc
 Yang, Lu, Lyu & Hu 2019 for the two-way one; Davis & Goadrich 2006, section 4, for precision between two rows.
 """
 
+import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 
-from service.curves.areas import doubled_trapezoids, scale_of_part
+from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, blocks
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray
-from service.curves.positive_steps import positive_steps
+from service.curves.double_double import positive_parts, power_of_two_scale, two_product, two_sum
+from service.curves.sweep.plain import integrals
 
 OVER = ("fpr", "tpr", "recall")
 """The rates that a range may run over."""
 
 _GREATEST_DOUBLE = Fraction(np.finfo(np.float64).max)
 _DIGITS = 100
+_LEAST_LIFTED = 2.0**-1000
+_MULTIPLES = 1.5 * 2.0**79
+"""Added to integers and subtracted again, this rounds them to multiples of 2^27."""
 _FLAT = Fraction(1, 2**60)
 """If the number called positive grows by less than this share of itself, precision is taken as linear."""
 
@@ -64,7 +68,7 @@ def partial_areas(table: ConfusionTable, ranges: Sequence[PartialRange]) -> Part
     step with denormal counts is then good to a few of the least doubles only.
     """
     columns = np.full((3, len(ranges)), np.nan)
-    if table.sweep:
+    if table.rises:
         for place, each in enumerate(ranges):
             columns[:, place] = _of_range(table, each)
     return PartialAreas(tuple(ranges), *columns)
@@ -109,9 +113,10 @@ def _over_recall(table: ConfusionTable, start: Fraction, end: Fraction, _least: 
     """∫ precision drecall, along D&G's interpolation."""
     positives = Fraction(table.positives)
     cut = _CutSteps.of(table.tp, start * positives, end * positives)
-    up = scale_of_part(table.tp[cut.rows])
-    steps = positive_steps(table.select(cut.rows))
-    whole = sum((Fraction(part) for each in steps for part in each.integral(up)), Fraction(0)) / Fraction(up)
+    up = _scale_of_part(table.tp[cut.rows])
+    tp, fp = table.tp[cut.rows] * up, table.fp[cut.rows] * up
+    grows = np.flatnonzero(tp[1:] > tp[:-1])
+    whole = Fraction(math.fsum(integrals(tp[grows], tp[grows + 1], fp[grows], fp[grows + 1]))) / Fraction(up)
     return (whole + sum(_precision(table, piece) for piece in cut.pieces)) / positives
 
 
@@ -122,8 +127,49 @@ def _under(table: ConfusionTable, across: FloatArray, height: FloatArray, low: F
         (after - before) * (_between(across, height, row, before) + _between(across, height, row, after))
         for row, before, after in cut.pieces
     ]
-    doubled = doubled_trapezoids(across[cut.rows], height[cut.rows], table)
+    doubled = _doubled_trapezoids(across[cut.rows], height[cut.rows], table)
     return (doubled + sum(pieces)) / 2
+
+
+def _doubled_trapezoids(across: FloatArray, height: FloatArray, table: ConfusionTable) -> Fraction:
+    """Twice the area, in counts, under part of a rising curve; exact if the counts are whole and not huge."""
+    if table.whole and 2 * table.positives * table.negatives <= LARGEST_EXACT_INTEGER:
+        return Fraction(sum(_whole_trapezoids(x, y) for x, y in _blocks(across, height)))
+    x_up, y_up = _scale_of_part(across), _scale_of_part(height)
+    parts = (part for x, y in _blocks(across, height) for part in _trapezoids(x, y, x_up, y_up))
+    return sum(map(Fraction, parts), Fraction(0)) / (Fraction(x_up) * Fraction(y_up))
+
+
+def _scale_of_part(column: FloatArray) -> float:
+    """The power of two, at most 2^1000, that scales up part of a rising column, which may end far below the total."""
+    return power_of_two_scale(max(float(column[-1]), _LEAST_LIFTED)) if column.size else 1.0
+
+
+def _blocks(first: FloatArray, second: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Blocks of two columns of a table. Neighbouring blocks share a row, so that each step is in exactly one."""
+    for rows in blocks(first.size, overlap=1):
+        yield first[rows], second[rows]
+
+
+def _whole_trapezoids(x: FloatArray, y: FloatArray) -> float:
+    """Twice the area under y over x, for integers whose products and sums are exact in doubles."""
+    return float((x[1:] - x[:-1]) @ (y[1:] + y[:-1]))
+
+
+def _trapezoids(x: FloatArray, y: FloatArray, x_up: float, y_up: float) -> Iterator[float]:
+    """Parts of twice the area under y over x, for scaled counts; their sum is within 2^-100 of it, relatively.
+
+    It is exact for whole counts: what the products leave are integers up to 2^53, and are summed in two parts.
+    """
+    steps = (x[1:] > x[:-1]).nonzero()[0]  # the others have no width
+    width, width_low = two_sum(x[1:].take(steps) * x_up, x.take(steps) * -x_up)
+    height, height_low = two_sum(y[1:].take(steps) * y_up, y.take(steps) * y_up)
+    doubled, error = two_product(width, height)
+    yield from positive_parts(doubled)
+    for rest in (error, width_low * height + width * height_low):
+        leading = (rest + _MULTIPLES) - _MULTIPLES
+        yield float(leading.sum())
+        yield float((rest - leading).sum())
 
 
 _Piece = tuple[int, Fraction, Fraction]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.exact import FloatArray, IntArray
+from service.curves.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

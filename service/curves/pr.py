@@ -9,20 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray, are_integers
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
+from service.curves.double_double import FloatPair, pair_product, pair_quotient, two_product, two_sum
 from service.curves.errors import TooManyPoints
-from service.curves.exact import (
-    LARGEST_EXACT_INTEGER,
-    FloatArray,
-    FloatPair,
-    IntArray,
-    are_integers,
-    pair_product,
-    pair_quotient,
-    two_product,
-    two_sum,
-)
 
 _MOST_WHOLE_ROWS = 2_000
 """The default interpolation has at most this many rows at every integer tp, or half as many at a step."""

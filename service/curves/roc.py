@@ -1,7 +1,7 @@
 """The ROC view of a table: rates per row. Source: Davis & Goadrich 2006, figure 2(b); Fawcett 2006."""
 
+from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray
 
 
 def tpr(table: ConfusionTable) -> FloatArray:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.arrays import BoolArray, FloatArray
 from service.curves.errors import LengthsDiffer, OneClassLabels, TotalOutOfRange, plain
-from service.curves.exact import BoolArray, FloatArray
 
 SMALLEST_TOTAL = 1e-150
 LARGEST_TOTAL = 1e150

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.pr import curve_precision
 from service.curves.roc import fpr, tpr
 
@@ -79,7 +79,7 @@ def drawn_rows(table: ConfusionTable, vertices: IntArray) -> IntArray:
 
     All rows if they are not a sweep and so have no curve.
     """
-    if not table.sweep:
+    if not table.rises:
         return np.arange(table.tp.size)
     drawn = np.zeros(table.tp.size, dtype=np.bool_)
     for rows in (vertices, _roc_rows(table, DRAWN_SIDE), _pr_rows(table, DRAWN_SIDE)):

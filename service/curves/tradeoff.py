@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import Enclosure, best_and_worst
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.errors import NoRowMeets
 from service.curves.evaluation import CurvesWarning, one_vs_rest
-from service.curves.exact import FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.indices import INDICES, Index, Rows
 from service.curves.pieces import Pieces

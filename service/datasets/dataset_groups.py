@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from service.curves.arrays import BoolArray, IntArray
 from service.curves.errors import OneClassLabels, TotalOutOfRange
-from service.curves.exact import BoolArray, IntArray
 from service.datasets.file import VARIABLE, Dataset
 from service.datasets.queries import DatasetQuery
 from service.wire import columns

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from service.curves.arrays import BoolArray, IntArray
 from service.curves.errors import OneClassLabels, plain
-from service.curves.exact import BoolArray, IntArray
 from service.engines import sql
 from service.engines.engine import Engine, Kind
 from service.engines.failures import SHOWN_CHARACTERS, ColumnRefused, NoRows

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.hull import roc_convex_hull
 
 _LEAST_SCALE, _LARGEST_SCALE = 1e-300, 1e300

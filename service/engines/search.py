@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import bounded_areas
 from service.curves.errors import CurvesError
-from service.curves.exact import FloatArray, IntArray
 from service.curves.given_groups import GroupColumns
 from service.curves.grouped import Grouped
 from service.engines import sql

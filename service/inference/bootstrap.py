@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray
-from service.inference.cumulated import Examples, Statistics, Tables
+from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray
 from service.inference.draws import CROWD, CountArray, draws
+from service.inference.resampled import ReplicateEvaluator, Statistics
 from service.inference.strata import Strata
 
 MOST_LEFT_OUT = 500
@@ -57,12 +57,11 @@ def replicates(
     seeds = [np.random.SeedSequence(seed, spawn_key=(stream, number)) for number in range(2)]
     of_positives, positives = draws(strata.positives.examples, seeds[0])
     of_negatives, negatives = draws(strata.negatives.examples, seeds[1])
-    classes = Examples(strata.positives, of_positives), Examples(strata.negatives, of_negatives)
-    tables = Tables(classes, strata.table_rows, statistics)
+    evaluator = ReplicateEvaluator(strata, statistics, (of_positives, of_negatives))
     found = {name: np.empty((len(strata.table_rows), resamples)) for name in statistics}
-    for block in _blocks(resamples, tables.width):
+    for block in _blocks(resamples, evaluator.width):
         drawn = (each.counts(block.stop - block.start) for each in (positives, negatives))
-        for name, values in tables.evaluate(*drawn).items():
+        for name, values in evaluator.evaluate(*drawn).items():
             found[name][:, block] = values
     return found
 
@@ -74,7 +73,7 @@ def jackknife(strata: Strata, statistics: Statistics, seed: int) -> dict[str, li
     out one group.
     """
     both = strata.positives, strata.negatives
-    tables = Tables((Examples(both[0]), Examples(both[1])), strata.table_rows, statistics)
+    evaluator = ReplicateEvaluator(strata, statistics)
     few = all(each.examples.max() < 1 << 8 and each.size < 1 << 31 for each in both)
     dtype: type[np.number[Any]] = np.uint8 if few else np.float64
     whole = [each.examples[np.newaxis, :].astype(dtype) for each in both]
@@ -83,10 +82,10 @@ def jackknife(strata: Strata, statistics: Statistics, seed: int) -> dict[str, li
         examples = stratum.examples if stratum.examples.size <= MOST_LEFT_OUT else np.ones(MOST_LEFT_OUT)
         parts = _parts(stratum.examples, np.random.SeedSequence(seed, spawn_key=(_JACKKNIFE, number)))
         found = {name: np.empty((len(strata.table_rows), examples.size)) for name in statistics}
-        for block in _blocks(examples.size, tables.width):
+        for block in _blocks(examples.size, evaluator.width):
             counts = np.repeat(whole[number], block.stop - block.start, axis=0)
             counts -= np.stack([next(parts) for _ in counts]).astype(dtype)
-            for name, values in tables.evaluate(*whole[:number], counts, *whole[number + 1 :]).items():
+            for name, values in evaluator.evaluate(*whole[:number], counts, *whole[number + 1 :]).items():
                 found[name][:, block] = values
         per_class.append({name: [LeftOut(row, examples) for row in values] for name, values in found.items()})
     return {name: list(zip(per_class[0][name], per_class[1][name], strict=True)) for name in statistics}

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas
+from service.curves.arrays import FloatArray
 from service.curves.bounds import Arranged, Enclosure, best_and_worst, between
 from service.curves.confusion import Evaluation
 from service.curves.errors import NeedsExactGroups
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning
-from service.curves.exact import FloatArray
 from service.curves.grouped import Grouped
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from service.curves.exact import FloatArray, IntArray
+from service.curves.arrays import FloatArray, IntArray
 
 CountArray: TypeAlias = NDArray[np.integer[Any]]
 

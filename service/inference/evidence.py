@@ -75,14 +75,14 @@ class Evidence:
     @property
     def warnings(self) -> tuple[CurvesWarning, ...]:
         """Warnings about the data and the results requested so far."""
-        found = [NOT_A_SWEEP for subject in self._subjects if not subject.table.sweep] + self._warnings
+        found = [NOT_A_SWEEP for subject in self._subjects if not subject.table.rises] + self._warnings
         found += [_omitted(names, why) for why, names in self._omitted.items()]
         return tuple(dict.fromkeys(found))
 
     def value(self, metric: Metric) -> float | None:
         """The metric of the evaluation; None if undefined."""
         value = self._subject.value(metric)
-        if metric.name == "pr_trapezoid" and value is None and self._subject.table.sweep:
+        if metric.name == "pr_trapezoid" and value is None and self._subject.table.rises:
             self._warnings.append(TRAPEZOID_OMITTED)
         return value
 
@@ -178,7 +178,7 @@ class Evidence:
 
     def _has_interval(self, metric: Metric, subjects: Sequence[Subject]) -> bool:
         """Whether the metric and these subjects have intervals; warns if there are too few examples."""
-        if not metric.has_interval or not all(subject.table.sweep for subject in subjects):
+        if not metric.has_interval or not all(subject.table.rises for subject in subjects):
             return False
         if not all(subject.strata.enough for subject in subjects):
             known = all(subject.strata.given for subject in subjects)

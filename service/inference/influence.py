@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray
 
 Influences: TypeAlias = tuple[tuple[FloatArray, float], tuple[FloatArray, float]]
 """Influences of positives and of negatives: (K,) for the rows of a table, and their divisor."""

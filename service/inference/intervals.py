@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from service.curves.exact import FloatArray
+from service.curves.arrays import FloatArray
 from service.inference.bootstrap import REPLICATES_WITHIN, LeftOut, bca_ends, percentile_ends
 from service.inference.score import Ends
 from service.inference.spread import Spread

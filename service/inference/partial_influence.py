@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray
 from service.curves.partial_areas import PartialRange
-from service.inference.area_statistics import AREA_STATISTICS
+from service.curves.sweep import sweep
 from service.inference.influence import INFLUENCES, Influences
 from service.inference.rates import tpr_at_fpr_ends
 from service.inference.score import Ends
@@ -56,7 +56,7 @@ def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:
         return 0.0
     cut = found.part(table)
     if part.over == "recall":
-        area = float(AREA_STATISTICS["pr"](cut.tp[None], cut.fp[None])[0]) * float(cut.tp[-1]) / table.positives
+        area = sweep.areas(cut.tp, cut.fp).pr * float(cut.tp[-1]) / table.positives
     else:
         heights = cut.tp / table.positives - (part.min_tpr or 0.0)
         area = float(np.diff(cut.fp) @ (heights[1:] + heights[:-1])) / (2 * table.negatives)

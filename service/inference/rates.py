@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import FloatArray
 from service.curves.indices import INDICES, Rows
 from service.inference.score import Ends, PairedShares, Share, range_including, split, wilson
 

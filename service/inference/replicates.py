@@ -6,7 +6,7 @@ Knows subjects and the bootstrap, not which metric has which interval.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from service.curves.exact import FloatArray
+from service.curves.arrays import FloatArray
 from service.inference.bootstrap import LeftOut, jackknife, replicates
 from service.inference.intervals import Interval, IntervalOptions, replicate_interval
 from service.inference.rules import Metric

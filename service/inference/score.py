@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
-from service.curves.exact import FloatArray
 
 Ends: TypeAlias = tuple[float, float]
 """The lower and the upper end of an interval."""

@@ -5,7 +5,7 @@ Knows the curves, the areas of slices and the intervals; nothing of how any is c
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, tee
 
 import numpy as np
 
@@ -18,15 +18,14 @@ from service.curves.area_columns import (
     without_areas,
 )
 from service.curves.areas import Areas
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.evaluation import CurvesOptions, CurvesWarning
-from service.curves.exact import FloatArray, IntArray
 from service.curves.given_groups import GroupColumns
 from service.curves.grouped import Grouped
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
-from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas, sliced_tables
-from service.curves.weighted_slicing import WeightedSlices
+from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.evidence import Evidence
 from service.inference.intervals import IntervalOptions
@@ -85,7 +84,7 @@ def evaluate_slices(
     whole = Grouped.of(sample) if isinstance(sample, GroupColumns) else sample
     overall = evaluate_with_intervals(whole, options, intervals)
     order, bounds = rows_by_slice(slicing.numbers, slicing.count)
-    areas, tables, parts = _in_slices(sample, order, bounds)
+    areas, tables, parts = _in_slices(sample, slicing.numbers, order, bounds)
     found, read, warnings = None, None, list(overall.warnings)
     if points or intervals:
         found, read, more = _each(tables, parts, areas, points, intervals)
@@ -101,21 +100,16 @@ def evaluate_slices(
 
 
 def _in_slices(
-    sample: Sample | GroupColumns, order: IntArray, bounds: IntArray
+    sample: Sample | GroupColumns, numbers: IntArray, order: IntArray, bounds: IntArray
 ) -> tuple[AreaColumns, Iterable[ConfusionTable | None], Iterable[Evaluation | Undefined]]:
     """The areas of slices, with their tables and the slices themselves, each of which is made when it is needed."""
     if isinstance(sample, GroupColumns):
-        parts = [groups_or_reason(sample.take(order[start:stop])) for start, stop in pairwise(bounds.tolist())]
-        return *areas_of_each(parts, len(parts)), parts
-    if sample.weights is None:
-        together = sliced_tables(sample, order, bounds)
-        areas = sliced_areas(together)
-    else:
-        slices = WeightedSlices(sample, sample.weights, order, bounds)
-        together = slices.tables()
-        areas = slices.areas(together)
-    tables = (None if reason else together.table(number) for number, reason in enumerate(areas.reason))
-    return areas, tables, slice_samples(sample, order, bounds)
+        given = [groups_or_reason(sample.take(order[start:stop])) for start, stop in pairwise(bounds.tolist())]
+        return *areas_of_each(given, len(given)), given
+    areas = sliced_areas(sample, numbers, order, bounds)
+    parts, again = tee(slice_samples(sample, order, bounds))
+    tables = (None if isinstance(part, Undefined) else ConfusionTable.from_sample(part) for part in again)
+    return areas, tables, parts
 
 
 def _each(

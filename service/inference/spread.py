@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.exact import FloatArray
+from service.curves.arrays import FloatArray
 from service.inference.partial_influence import Area, influences
 from service.inference.strata import Strata, Stratum
 

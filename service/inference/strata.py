@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
+from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
-from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.curves.grouped import Grouped
 from service.curves.groups import ordered
 from service.curves.sample import Sample

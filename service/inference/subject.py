@@ -10,14 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from service.curves.areas import Areas, areas, roc_area
+from service.curves.arrays import IntArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
-from service.curves.exact import IntArray
 from service.curves.hull import roc_convex_hull
 from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
 from service.curves.partial_areas import partial_areas
 from service.curves.sample import Sample
-from service.inference.area_statistics import AREA_STATISTICS, Statistic, row_by_row
 from service.inference.intervals import (
     Interval,
     delong_interval,
@@ -31,6 +30,7 @@ from service.inference.intervals import (
 )
 from service.inference.partial_influence import partial_mean, perfect_lower_end, worst_upper_end
 from service.inference.rates import ON_CURVES, Rate, rate_ends
+from service.inference.resampled import Statistic
 from service.inference.rules import AREAS, Metric
 from service.inference.score import Ends, Share
 from service.inference.spread import standard_error
@@ -70,7 +70,7 @@ class Subject:
     @property
     def is_enough(self) -> bool:
         """Whether it is a sweep with enough examples of each class for intervals."""
-        return self.table.sweep and self.strata.enough
+        return self.table.rises and self.strata.enough
 
     def value(self, metric: Metric) -> float | None:
         """The metric; None if undefined."""
@@ -85,10 +85,10 @@ class Subject:
     def statistic(self, metric: Metric) -> Statistic:
         """The metric as a statistic of resamples: an area, or a metric of a curve that has intervals."""
         if metric.name in AREAS:
-            return AREA_STATISTICS[metric.name]
+            return metric.name
         if (part := metric.part) is not None:
-            return row_by_row(lambda tp, fp: partial_mean(tp, fp, part))
-        return row_by_row(lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp))
+            return lambda tp, fp: partial_mean(tp, fp, part)
+        return lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp)
 
     def interval(self, metric: Metric, value: float, level: float, method: str = "logit") -> Interval:
         """The interval of a metric with this value, without resampling; `method` is for an area under the ROC curve.
@@ -160,7 +160,7 @@ class Subject:
     def _roc(self) -> float | None:
         if self.known:
             return self.known.roc
-        return roc_area(self.table) if self.table.sweep else None
+        return roc_area(self.table) if self.table.rises else None
 
     @cached_property
     def _readings(self) -> dict[Metric, tuple[float, int | None]]:

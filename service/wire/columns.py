@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.errors import counted_rows, enumerated, joined
-from service.curves.exact import BoolArray, FloatArray, IntArray
 from service.wire.spellings import as_text
 
 _SHOWN_CHARACTERS = 24

@@ -22,8 +22,8 @@ import service.web.operation_routes
 from service.app import create_app
 from service.settings import read_settings
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
+from service.web.server.expiry import enforce_limits
 from service.web.server.phase import Phase
-from service.web.server.sweep import enforce_limits
 from service.web.server.transport import too_slow
 from service.wire.problems import PROBLEM_JSON, Problem, problem_document
 from tests.contract.document import Tree, evaluations

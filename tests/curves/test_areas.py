@@ -144,7 +144,7 @@ def test_inside_steps_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Points of long steps are computed in blocks; where a block ends does not change the area."""
     rows = Rows([3, 3, 50, 51, 90], [0, 7, 9, 30, 31], 97, 200)
     whole = areas(rows)
-    monkeypatch.setattr("service.curves.exact.BLOCK", 7)
+    monkeypatch.setattr("service.curves.arrays.BLOCK", 7)
     monkeypatch.setattr("service.curves.inner_points.BLOCK", 7)
     cut = areas(rows)
     assert cut.pr_trapezoid == pytest.approx(whole.pr_trapezoid, rel=1e-15)

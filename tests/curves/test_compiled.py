@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from deploy import build_hook
 from service.curves import compiled
-from service.curves.compiled import KERNEL
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.hull import RocHull
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
+from service.curves.sweep.sweep import COMPILED
 from tests.support import strategies
 from tests.support.compiled_library import bits, library, library_in, used
 from tests.support.sampling import some
@@ -218,13 +218,13 @@ def test_it_is_used(library: Path) -> None:
     called = []
     with used(library), pytest.MonkeyPatch.context() as patch:
         for name in loops:
-            loop = getattr(KERNEL._library, name)
-            patch.setattr(KERNEL._library, name, lambda *a, name=name, loop=loop: called.append(name) or loop(*a))
+            loop = getattr(COMPILED._library, name)
+            patch.setattr(COMPILED._library, name, lambda *a, name=name, loop=loop: called.append(name) or loop(*a))
         evaluate_curves(Sample(scores, labels), ASKED)
     assert set(called) == set(loops)
     with used(None):
-        assert KERNEL.groups(scores, labels, 1.0, signed=False, descending=True) is None
-        assert KERNEL.table(scores, scores) is None
+        assert COMPILED.groups(scores, labels, 1.0, signed=False, descending=True) is None
+        assert COMPILED.table(scores, scores) is None
 
 
 @pytest.mark.all

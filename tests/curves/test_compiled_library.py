@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from deploy import build_hook
 from service.cli.commands import rocpr as commands
 from service.curves import compiled
-from service.curves.compiled import KERNEL, Kernel
+from service.curves.sweep.sweep import COMPILED
 from tests.support.compiled_library import compiler, library, library_in, used
 
 __all__ = ["library"]
@@ -23,7 +23,7 @@ __all__ = ["library"]
 def test_what_was_compiled_with_the_package_is_used(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "kernel.so")
+    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "sweep.library")
     kernel = Kernel()
     kernel.use_installed()
     assert kernel.path is None
@@ -39,7 +39,7 @@ def test_a_library_that_cannot_be_used_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
     """A library of another machine, an empty file, and a library that lacks a function."""
-    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "kernel.so")
+    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "sweep.library")
     if content is None:
         sources = tmp_path / "kernel"
         sources.mkdir()
@@ -65,7 +65,7 @@ def test_commands_use_it_unless_it_is_off(
     for word, path in (("auto", library), ("off", None)):
         with used(None):
             run = CliRunner(env={"ROCPR_COMPILED": word}).invoke(commands, words)
-            assert (run.exit_code, run.stderr, KERNEL.path) == (0, "", path)
+            assert (run.exit_code, run.stderr, COMPILED.path) == (0, "", path)
     monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "rules.toml")
     with used(None):
         wrong = CliRunner(env={"ROCPR_COMPILED": "auto"}).invoke(commands, words)
@@ -90,11 +90,11 @@ def test_it_stays_within_its_arrays(tmp_path: Path, root: Path) -> None:
 import sys
 import numpy as np
 from pathlib import Path
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from service.curves.sample import Sample
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.counts import Counts
-KERNEL.use(Path(sys.argv[1]))
+COMPILED.use(Path(sys.argv[1]))
 random = np.random.default_rng(0)
 for rows in [*range(2, 40), 511, 512, 513, 514, 1_024, 1_025, 5_000]:
     for scores in (random.random(rows), random.normal(size=rows), np.sqrt(random.integers(1, 9, rows)), np.ones(rows)):

@@ -29,7 +29,7 @@ def test_one_row_per_distinct_score() -> None:
     assert columns(table) == ([0, 1, 2, 2], [0, 0, 1, 2])
     assert math.isnan(table.thresholds[0])
     assert table.thresholds[1:].tolist() == [0.9, 0.5, 0.1]
-    assert (table.positives, table.negatives, table.sweep, table.whole) == (2, 2, True, True)
+    assert (table.positives, table.negatives, table.rises, table.whole) == (2, 2, True, True)
     assert (table.fn.tolist(), table.tn.tolist()) == ([2, 1, 0, 0], [2, 2, 1, 0])
 
 
@@ -152,7 +152,7 @@ def test_equal_rows_stay_by_falling_threshold() -> None:
 
 def test_no_sweep() -> None:
     table = ConfusionTable.from_counts(Rows([2, 1], [1, 2], 3, 3).counts())
-    assert not table.sweep
+    assert not table.rises
     assert columns(table) == ([0, 2, 1, 3], [0, 1, 2, 3])
 
 

@@ -90,7 +90,7 @@ def test_one_score_off_the_grid(where: int) -> None:
 
 
 def test_grid_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.curves.exact.BLOCK", 7)
+    monkeypatch.setattr("service.curves.arrays.BLOCK", 7)
     check(Sample(np.resize([0.5, 0.25, 0.75], 80), np.arange(80) % 3 == 0))
     check(off_the_grid(50))
 

@@ -40,7 +40,7 @@ TABLES = {
 @pytest.mark.parametrize("kind", TABLES)
 def test_signs_in_blocks(kind: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However it is asked for, an orientation has the exact sign, on both sides of each block's end."""
-    monkeypatch.setattr("service.curves.exact.BLOCK", block)
+    monkeypatch.setattr("service.curves.arrays.BLOCK", block)
     table = table_of(*TABLES[kind](np.random.default_rng(5)))
     points = CountSpace.of(table)
     rows = np.arange(table.tp.size)

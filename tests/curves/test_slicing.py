@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from service.curves import hull, slicing
 from service.curves.area_columns import SHARED_AREAS, AreaColumns
+from service.curves.arrays import LARGEST_EXACT_INTEGER
 from service.curves.confusion import ConfusionTable
-from service.curves.exact import LARGEST_EXACT_INTEGER
 from service.curves.hull import roc_convex_hull
 from service.curves.orientation import CountSpace
 from service.curves.sample import Sample

@@ -14,7 +14,7 @@ from tests.support.compiled_library import compiler
 
 pytestmark = pytest.mark.all
 
-BUILT = "service/curves/kernel/kernel.so"
+BUILT = "service/curves/sweep/sweep.library"
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def checkout(root: Path, tmp_path: Path) -> Path:
     """The files that a package is built from."""
     copy = tmp_path / "checkout"
     for directory in ("service", "deploy"):
-        shutil.copytree(root / directory, copy / directory, ignore=shutil.ignore_patterns("kernel.so", "__pycache__"))
+        shutil.copytree(root / directory, copy / directory, ignore=shutil.ignore_patterns("sweep.library", "__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE", "openapi.yaml"):
         shutil.copy(root / name, copy)
     return copy
@@ -90,10 +90,10 @@ def test_an_editable_install_without_them_leaves_none(checkout: Path) -> None:
 def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build_hook, "SECONDS", 0.1)
     with pytest.raises(build_hook.NotCompiled, match="timed out"):
-        build_hook.compile_library(["sh", "-c", "sleep 5"], tmp_path, tmp_path / "kernel.so")
+        build_hook.compile_library(["sh", "-c", "sleep 5"], tmp_path, tmp_path / "sweep.library")
 
 
 def test_a_compilers_output_is_reported(tmp_path: Path) -> None:
     (tmp_path / "wrong.c").write_text("this is not C\n", encoding="ascii")
     with pytest.raises(build_hook.NotCompiled, match=r"wrong\.c"):
-        build_hook.compile_library(compiler(), tmp_path, tmp_path / "kernel.so")
+        build_hook.compile_library(compiler(), tmp_path, tmp_path / "sweep.library")

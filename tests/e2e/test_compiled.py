@@ -21,11 +21,11 @@ SMALL, BIG = 300, 40_000  # rows; the JSON of the latter is above ROCPR_BIG_BODY
 @pytest.fixture
 def checkout(root: Path, tmp_path: Path) -> Path:
     """A copy of the checkout with loops compiled from its sources."""
-    unwanted = shutil.ignore_patterns("kernel.so", "__pycache__")
+    unwanted = shutil.ignore_patterns("sweep.library", "__pycache__")
     for directory in ("service", "deploy"):
         shutil.copytree(root / directory, tmp_path / directory, ignore=unwanted)
     shutil.copy(root / "openapi.yaml", tmp_path)
-    library_in(tmp_path / "service" / "curves" / "kernel")
+    library_in(tmp_path / "service" / "curves" / "sweep")
     return tmp_path
 
 

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from deploy import build_hook
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def library_in(directory: Path, *options: str) -> Path:
     """Compile it, if there is a compiler."""
-    library = directory / "kernel.so"
+    library = directory / "sweep.library"
     build_hook.compile_library([*compiler(), *options], ROOT / build_hook.SOURCES, library)
     return library
 
@@ -33,7 +33,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     with (shared / "library.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        library = shared / "kernel.so"
+        library = shared / "sweep.library"
         return library if library.exists() else library_in(shared)
 
 
@@ -48,12 +48,12 @@ def compiler() -> list[str]:
 @contextmanager
 def used(library: Path | None) -> Iterator[None]:
     """Use a library, or none, and afterwards the previous one."""
-    before = KERNEL.path
-    KERNEL.use(library)
+    before = COMPILED.path
+    COMPILED.use(library)
     try:
         yield
     finally:
-        KERNEL.use(before)
+        COMPILED.use(before)
 
 
 def bits(answer: Any) -> Any:

@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from service.answer import answer, lack_of_memory
 from service.curves.clock import TooMuchWork
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from service.datasets.dataset_groups import OnProgress
 from service.environment import freeze_loaded_objects, give_memory_back, leave_pandas_out, own_memory_bytes
 from service.request import Answer, Effort, Request
@@ -93,7 +93,7 @@ def run_evaluator(pipe: Connection, limits: Limits, memory_bytes: int, niceness:
     dictConfig(logging_configuration("info"))
     _bound(memory_bytes, niceness)
     try:
-        KERNEL.use(compiled)
+        COMPILED.use(compiled)
     except OSError as error:  # removed meanwhile; NumPy code gives the same numbers
         _LOG.warning("The compiled loops cannot be used: %s", error)
     leave_pandas_out()

@@ -12,7 +12,7 @@ from multiprocessing import reduction, resource_tracker
 from threading import Lock
 from typing import BinaryIO, cast
 
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from service.datasets.dataset_groups import OnProgress
 from service.request import Answer, Effort, Request
 from service.web.lanes.evaluating import Failure, Task, Told, run_evaluator
@@ -53,7 +53,7 @@ class EvaluatorProcess:
 
     def __init__(self, limits: Limits, memory_bytes: int, niceness: int) -> None:
         self._pipe, theirs = _CONTEXT.Pipe()
-        arguments = (theirs, limits, memory_bytes, niceness, KERNEL.path)
+        arguments = (theirs, limits, memory_bytes, niceness, COMPILED.path)
         try:
             with theirs, _STARTING, _without_interrupts():
                 # Forks of a process with one thread and all modules imported: starting one takes milliseconds.

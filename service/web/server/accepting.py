@@ -15,8 +15,8 @@ from typing import Any
 
 from service.web.lanes.board import Board
 from service.web.server.connection import Connection
+from service.web.server.expiry import evict
 from service.web.server.server import Server
-from service.web.server.sweep import evict
 
 STAND_BACK_SECONDS = 0.002
 """How long a process with more connections than another leaves a new connection to the other."""

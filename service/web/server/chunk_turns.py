@@ -8,8 +8,8 @@ import time
 from collections import deque
 
 from service.web.server.connection import Connection
+from service.web.server.expiry import has_gone
 from service.web.server.phase import Phase
-from service.web.server.sweep import has_gone
 
 TURN_SECONDS = 0.005
 """Seconds between two turns, each of which takes about a millisecond."""

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Sequence
 
-from service.web.server import sweep
+from service.web.server import expiry
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import Connection
 from service.web.server.process_bounds import Held
@@ -40,7 +40,7 @@ class Server:
         self._sweep_some(tuple(self.connections))
         held = self.shared.bounds.held
         room = Held(held.in_memory, held.in_files - self.shared.being_written())
-        self.shared.has_room = sweep.make_room(self.connections, room)
+        self.shared.has_room = expiry.make_room(self.connections, room)
         for lane in set(self.shared.lanes.values()):
             lane.queue.drop_idle_owners()
 
@@ -49,7 +49,7 @@ class Server:
         now = time.monotonic()
         for connection in connections[:SWEPT_AT_ONCE]:
             try:
-                sweep.enforce_limits(connection, now, self.shared.bounds.queue_seconds, self.stopping_since)
+                expiry.enforce_limits(connection, now, self.shared.bounds.queue_seconds, self.stopping_since)
             except Exception as error:  # noqa: BLE001  # an error on one connection must not stop the sweep
                 _LOG.error("Unexpected failure", exc_info=error)
                 connection.transport.abort()

@@ -12,6 +12,7 @@ import numpy as np
 
 from service.curves.area_columns import SHARED_AREAS, AreaColumns
 from service.curves.areas import Areas
+from service.curves.arrays import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.bounds import Enclosure
 from service.curves.calibration import Calibration
 from service.curves.classes import AVERAGES, Classes, ClassPairs
@@ -19,7 +20,6 @@ from service.curves.comparison import Best, Comparison, Dominance
 from service.curves.costs import Costs
 from service.curves.curve_statistics import CurveStatistics
 from service.curves.evaluation import Points
-from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.operating_points import OperatingPoints
 from service.curves.partial_areas import PartialAreas
 from service.curves.pr import PrCurve

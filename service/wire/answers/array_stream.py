@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from service.curves.exact import BoolArray
+from service.curves.arrays import BoolArray
 from service.wire.formats.arrow_fields import CONTINUATION, STREAM_END
 from service.wire.formats.codings import Piece
 

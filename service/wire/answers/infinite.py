@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from service.curves.arrays import FloatArray
 from service.curves.evaluation import CurvesWarning
-from service.curves.exact import FloatArray
 from service.wire.columns import ColumnError
 
 STAND_IN = sys.float_info.max

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import (
     LEAVE_OUT,
     ColumnError,

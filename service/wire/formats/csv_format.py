@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from service.curves.exact import IntArray
+from service.curves.arrays import IntArray
 from service.environment import require_memory
 from service.wire.budget import is_bounded, spend
 from service.wire.formats.charsets import WINDOWS_1252, has_no_controls

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.exact import BoolArray, IntArray
+from service.curves.arrays import BoolArray, IntArray
 
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 

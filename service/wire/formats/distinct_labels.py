@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from service.curves.exact import IntArray
+from service.curves.arrays import IntArray
 from service.wire.columns import ColumnError, Labels, chosen_labels, label_misfit, labels, tally
 from service.wire.formats.arrow_columns import ArrowColumn, is_readable, is_text
 from service.wire.spellings import unquoted

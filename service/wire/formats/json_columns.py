@@ -15,7 +15,7 @@ import numpy as np
 import simdjson
 from numpy.typing import NDArray
 
-from service.curves.exact import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
 from service.wire.budget import ROW_SECONDS, spend
 from service.wire.columns import Labels, chosen_labels, first_misfit, items, label_misfit, labels, numbers, tally
 from service.wire.problems import Problem

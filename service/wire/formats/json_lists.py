@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.exact import LARGEST_EXACT_INTEGER, FloatArray
+from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray
 from service.wire.columns import (
     ColumnError,
     Labels,

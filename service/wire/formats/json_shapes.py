@@ -5,7 +5,7 @@ Knows what pandas and other tools write, not what a request means.
 
 from typing import Any
 
-from service.curves.exact import FloatArray
+from service.curves.arrays import FloatArray
 from service.wire.columns import ColumnError, Contents, Labels, contents, labels, numbers
 from service.wire.formats.json_columns import NumberList
 from service.wire.media_types import CSV

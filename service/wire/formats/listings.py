@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.curves.exact import LARGEST_EXACT_INTEGER
+from service.curves.arrays import LARGEST_EXACT_INTEGER
 from service.wire.budget import spend
 from service.wire.columns import MOST_VALUES, ColumnError, Contents, Value, contents, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
+from service.curves.arrays import BoolArray, IntArray
 from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.errors import counted_rows
 from service.curves.evaluation import CurvesWarning
-from service.curves.exact import BoolArray, IntArray
 from service.wire.columns import NO_VALUE, SharedColumn
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn
 from service.wire.formats.json_columns import NumberList

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.curves.exact import IntArray
+from service.curves.arrays import IntArray
 from service.wire.columns import Categories, ColumnError, categories, is_unicode, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, may_define_slices
 from service.wire.formats.distinct_cells import encoded

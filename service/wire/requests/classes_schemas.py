@@ -10,10 +10,10 @@ import numpy as np
 from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
+from service.curves.arrays import BoolArray, FloatArray
 from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
 from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
-from service.curves.exact import BoolArray, FloatArray
 from service.wire import columns
 from service.wire.columns import ColumnError
 from service.wire.requests.class_names import matched, without_affixes

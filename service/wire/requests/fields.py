@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from marshmallow import Schema, ValidationError, fields
 
-from service.curves.exact import FloatArray
+from service.curves.arrays import FloatArray
 from service.wire import columns
 from service.wire.problems import MAX_ERRORS
 

@@ -11,8 +11,8 @@ from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.area_columns import SHARED_AREAS
+from service.curves.arrays import IntArray
 from service.curves.errors import counted_rows
-from service.curves.exact import IntArray
 from service.curves.given_groups import GroupColumns
 from service.curves.operating_points import OperatingPoint
 from service.curves.sample import Sample

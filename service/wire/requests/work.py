@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import orjson
 
+from service.curves.arrays import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.confusion import Evaluation
 from service.curves.evaluation import CurvesOptions
-from service.curves.exact import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.given_groups import GroupColumns
 from service.curves.grouped import Grouped
 from service.curves.pr import AtRecall

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from service.curves.compiled import LIBRARY
+from service.curves.sweep.sweep import LIBRARY
 from tests.tools.bench import report
 from tests.tools.bench.machine import machine
 from tests.tools.bench.mathematics import Mathematics

@@ -10,11 +10,11 @@ from functools import partial
 
 import numpy as np
 
+from service.curves.arrays import IntArray
 from service.curves.classes import ClassScores, evaluate_classes
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
-from service.curves.exact import IntArray
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 from service.inference.gate import Gate, GateOptions, evaluate_gate

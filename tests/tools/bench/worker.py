@@ -11,7 +11,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from tests.tools.bench.cases import Call, Case, make
 from tests.tools.bench.pinning import pin
 from tests.tools.bench.rows import NUMPY, OURS
@@ -58,9 +58,9 @@ class Orders:
 
     def _prepare(self, rows: int, call: str) -> Call:
         """Find a call, and turn the compiled loops on or off for it."""
-        KERNEL.use(None)
+        COMPILED.use(None)
         if call != NUMPY:
-            KERNEL.use_installed()
+            COMPILED.use_installed()
         return self.cases[rows].calls[OURS if call == NUMPY else call]
 
 

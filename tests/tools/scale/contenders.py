@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 
 TOLERANCE = 1e-6
 MEMORY = {TOLERANCE: "1400MB", None: "1GB"}
@@ -184,7 +184,7 @@ def peak_of(pid: int) -> int:
 def main() -> None:
     name, file, *remote = sys.argv[1:]
     (contender,) = (each for each in CONTENDERS if each.name == name)
-    KERNEL.use_installed()  # like commands
+    COMPILED.use_installed()  # like commands
     start = time.perf_counter()
     areas = contender.measure(file, *remote or [""])
     seconds = time.perf_counter() - start

@@ -15,7 +15,7 @@ import pytest
 
 from service.answer import answer, lack_of_memory
 from service.curves.clock import TooMuchWork
-from service.curves.compiled import KERNEL
+from service.curves.sweep.sweep import COMPILED
 from service.request import Answer, Effort, Request
 from service.web.lanes import evaluating
 from service.web.lanes.evaluating import EvaluatorFailed, NoRoom
@@ -235,7 +235,7 @@ def test_an_evaluator_uses_the_library_of_the_server(monkeypatch: pytest.MonkeyP
     library = library_in(tmp_path)
     with used(None):
         serve_one(monkeypatch, library)
-        assert KERNEL.path == library
+        assert COMPILED.path == library
 
 
 def test_an_evaluator_goes_on_without_a_library_that_is_gone(
@@ -243,7 +243,7 @@ def test_an_evaluator_goes_on_without_a_library_that_is_gone(
 ) -> None:
     with used(None), caplog.at_level("WARNING", "service"):
         serve_one(monkeypatch, tmp_path / "removed.so")
-        assert KERNEL.path is None
+        assert COMPILED.path is None
     assert "The compiled loops cannot be used: " in caplog.text
 
 

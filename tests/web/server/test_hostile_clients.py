@@ -9,12 +9,12 @@ import pytest
 from service.web.server import connection, shared, sweep
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import Connection
+from service.web.server.expiry import YOUNG_SECONDS, held_for, make_room
 from service.web.server.process_bounds import Held
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
 from service.web.server.reading import DENSE_BYTES, DENSE_PIECES, RequestReader
 from service.web.server.sending import PIECE_BYTES
 from service.web.server.shared import CROWDED_BYTES, ROUND_BYTES, SHORT_BYTES
-from service.web.server.sweep import YOUNG_SECONDS, held_for, make_room
 from tests.e2e.wire import chunked, request
 from tests.web.server.applications import asked_first, echo, of_length
 from tests.web.server.conftest import Serve

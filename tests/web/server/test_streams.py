@@ -12,9 +12,9 @@ import pytest
 
 from service.web.passes import Pass
 from service.web.server import exchange as exchange_module
+from service.web.server.expiry import PROBE_SECONDS
 from service.web.server.reply import FileBody
 from service.web.server.sending import BUFFERED_BYTES
-from service.web.server.sweep import PROBE_SECONDS
 from tests.e2e.wire import check_problem, request
 from tests.web.server.applications import Application, Body, Environ, Held, Start, answering, asked_first, echo
 from tests.web.server.conftest import Serve

@@ -8,9 +8,9 @@ import pytest
 from service.web.passes import Pass
 from service.web.server import server as server_module
 from service.web.server import sweep
+from service.web.server.expiry import EVICTED_AT_ONCE, evict, held_for, make_room, rate_of
 from service.web.server.process_bounds import Held
 from service.web.server.shared import BODY_IN_MEMORY
-from service.web.server.sweep import EVICTED_AT_ONCE, evict, held_for, make_room, rate_of
 from tests.e2e.wire import check_problem
 from tests.web.server.applications import Held as HeldApplication
 from tests.web.server.applications import asked_first, echo, of_length

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.curves.exact import (
-    BLOCK,
+from service.curves.arrays import BLOCK
+from service.curves.double_double import (
     as_integers,
     class_sums,
     double,
@@ -103,7 +103,7 @@ def test_class_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
 
 def test_class_sums_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks continue the counts of earlier blocks, slice by slice, even if a class has fewer rows there, or none."""
-    monkeypatch.setattr("service.curves.exact.BLOCK", 3)
+    monkeypatch.setattr("service.curves.arrays.BLOCK", 3)
     weights = [0.0, 0.0, 0.0, 1e-30, 1 / 3, 2.0**-60, 0.0, 1.0, 2.0, 0.5, 1e-300, 1e10, 4.0, 4.0, 4.0, 1e-9]
     rows = [(weight, row % 3 != 1) for row, weight in enumerate(weights)]
     for of_class, found in zip((True, False), sums_of(rows), strict=True):

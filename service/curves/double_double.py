@@ -8,42 +8,22 @@ Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| 
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from service.curves.arrays import BLOCK, BoolArray, FloatArray, blocks
 from service.curves.clock import still_time
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
 FloatPair: TypeAlias = tuple[FloatArray, FloatArray]
-
-LARGEST_EXACT_INTEGER = 2.0**53
-"""Every integer up to here is a double."""
-
-BLOCK = 1 << 15
-"""Rows in a block: long columns are processed in blocks whose intermediate results stay in the processor's cache."""
 
 _FEW_WEIGHTS = 200
 _WIDELY_SPREAD = 8
 """Weights are summed one by one if their exponents spread over more than this many powers of two for each weight."""
 
 _SPLITTER = 2.0**27 + 1
-
-
-def blocks(size: int, overlap: int = 0) -> Iterator[slice]:
-    """Cut this many rows into one or more blocks; each overlaps the next by `overlap` rows."""
-    for start in range(0, max(size - overlap, 1), BLOCK):
-        yield slice(start, start + BLOCK + overlap)
-
-
-def are_integers(column: FloatArray) -> bool:
-    """Whether all numbers are integers, of any size."""
-    return all(bool((np.floor(part) == part).all()) for part in map(column.__getitem__, blocks(column.size)))
 
 
 def two_sum(a: FloatArray, b: FloatArray) -> FloatPair:

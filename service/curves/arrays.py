@@ -1,0 +1,28 @@
+"""The kinds of arrays that the mathematics works on, and how it walks along them. Knows NumPy only."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+LARGEST_EXACT_INTEGER = 2.0**53
+"""Every integer up to here is a double."""
+
+BLOCK = 1 << 15
+"""Rows in a block: long columns are processed in blocks whose intermediate results stay in the processor's cache."""
+
+
+def blocks(size: int, overlap: int = 0) -> Iterator[slice]:
+    """Cut this many rows into one or more blocks; each overlaps the next by `overlap` rows."""
+    for start in range(0, max(size - overlap, 1), BLOCK):
+        yield slice(start, start + BLOCK + overlap)
+
+
+def are_integers(column: FloatArray) -> bool:
+    """Whether all numbers are integers, of any size."""
+    return all(bool((np.floor(part) == part).all()) for part in map(column.__getitem__, blocks(column.size)))

@@ -1,0 +1,250 @@
+"""Tables, hulls and areas of rows: sweep.c where it was compiled with the package, else plain.py.
+
+    table   sort the rows by score, add up either class, keep one row per score      O(n)
+    hull    drop the rows at or under a line between two others                      O(n)
+    areas   add up trapezoids, precision, and its integrals over the steps           O(n)
+
+Every caller runs the same loops, so a slice has the very bits of a call with its rows alone. Decisions are exact with
+either; numbers have the accuracy of guide/accuracy.md. A process chooses its library once. Knows arrays, not curves.
+"""
+
+from ctypes import CDLL, Structure, byref, c_bool, c_double, c_int64, c_void_p
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.curves.arrays import BoolArray, FloatArray, IntArray
+from service.curves.clock import still_time
+from service.curves.sweep import plain
+
+LIBRARY = Path(__file__).parent / "sweep.library"
+"""The path of the library, if it was compiled. It does not end in .so, or Python would take it for a module."""
+
+_TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
+    "rocpr_table": (c_int64, c_int64, *[c_void_p] * 3, c_bool, *[c_void_p] * 2),
+    "rocpr_order": (None, c_int64, c_void_p, c_bool, *[c_void_p] * 3),
+    "rocpr_sums": (None, c_int64, *[c_void_p] * 2),
+    "rocpr_turns": (None, c_int64, *[c_void_p] * 6),
+    "rocpr_hull": (c_int64, c_int64, *[c_void_p] * 4),
+    "rocpr_on_hull": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 4),
+    "rocpr_areas": (None, c_int64, *[c_void_p] * 3, c_bool, c_void_p),
+    "rocpr_trapezoid": (c_double, c_int64, *[c_void_p] * 2),
+    "rocpr_slices": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 3, c_bool, c_int64, *[c_void_p] * 6),
+    "rocpr_resamples": (None, c_int64, c_int64, *[c_void_p] * 2, c_bool, *[c_void_p] * 3),
+}
+
+
+class Library:
+    """The library that this process uses, if any."""
+
+    def __init__(self) -> None:
+        self.loops: CDLL | None = None
+        self.path: Path | None = None
+
+    def use(self, path: Path | None) -> None:
+        """Use the library at a path from now on; None stops using one. Raises OSError if it cannot be loaded."""
+        loops = None
+        if path is not None:
+            loops = CDLL(str(path))
+            for name, (result, *arguments) in _TYPES.items():
+                function = getattr(loops, name, None)
+                if function is None:
+                    raise OSError(f"{path} was compiled from other sources: install rocpr again")
+                function.restype, function.argtypes = result, arguments
+        self.loops, self.path = loops, path
+
+    def use_installed(self) -> None:
+        """Use the library compiled with the package, if there is one. Raises OSError like `use`."""
+        if LIBRARY.is_file():
+            self.use(LIBRARY)
+
+
+COMPILED = Library()
+
+_EVERY_AREA = False
+"""Not the area under the ROC curve alone."""
+
+
+class Areas(NamedTuple):
+    """Areas under one curve; NaN of one class."""
+
+    roc: float
+    pr: float
+    average_precision: float
+
+
+class Drawn(NamedTuple):
+    """A class in b resamples: the table's row and the weight of each kind, (kinds,), and how often each was drawn."""
+
+    rows: IntArray
+    weights: FloatArray | None
+    counts: NDArray[np.uint8] | FloatArray  # (b, kinds)
+
+
+class _Drawn(Structure):
+    _fields_ = (("kinds", c_int64), ("rows", c_void_p), ("weights", c_void_p), ("few", c_void_p), ("many", c_void_p))
+
+
+def table(
+    scores: FloatArray, labels: BoolArray, weights: FloatArray | None, *, descending: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The distinct scores of rows of weight > 0, and tp and fp up to each; the first row calls nothing positive."""
+    if COMPILED.loops is None:
+        return plain.table(scores, labels, weights, descending=descending)
+    given = _floats(scores), np.ascontiguousarray(labels, np.bool_), None if weights is None else _floats(weights)
+    size = scores.size
+    columns, rows = np.empty((3, size + 1)), np.empty(2 * size)
+    found = COMPILED.loops.rocpr_table(size, *map(_at, given), descending, _at(rows), _at(columns))
+    thresholds, tp, fp = columns if found == size + 1 else columns[:, :found].copy()
+    return thresholds, tp, fp
+
+
+def order(scores: FloatArray, *, descending: bool) -> IntArray:
+    """The order of scores, equal ones as they came, (n,)."""
+    if COMPILED.loops is None:
+        return plain.order(scores, descending=descending)
+    out, memory, scores = np.empty(scores.size, np.int64), np.empty((2, 2 * scores.size)), _floats(scores)
+    COMPILED.loops.rocpr_order(scores.size, _at(scores), descending, _at(memory[0]), _at(memory[1]), _at(out))
+    return out
+
+
+def running_sums(numbers: FloatArray) -> FloatArray:
+    """Sums of numbers >= 0 from 0 on, (n + 1,)."""
+    if COMPILED.loops is None:
+        return plain.running_sums(numbers)
+    out, numbers = np.empty(numbers.size + 1), _floats(numbers)
+    COMPILED.loops.rocpr_sums(numbers.size, _at(numbers), _at(out))
+    return out
+
+
+def turns(tp: FloatArray, fp: FloatArray, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
+    """Whether the rows b lie above (> 0), on (0) or under (< 0) the chords from a to c; the sign is exact."""
+    if COMPILED.loops is None:
+        return plain.turns(tp, fp, a, b, c)
+    given = [*map(_rows, (a, b, c)), _floats(tp), _floats(fp)]
+    out = np.empty(b.size)
+    COMPILED.loops.rocpr_turns(b.size, *map(_at, given), _at(out))
+    return out
+
+
+def hull(tp: FloatArray, fp: FloatArray) -> IntArray:
+    """The vertices of the upper hull of rows in order; of equal rows the first. The first and the last row differ."""
+    if COMPILED.loops is None:
+        return plain.hull(tp, fp)
+    tp, fp, rows = _floats(tp), _floats(fp), np.empty((2, tp.size), np.int64)
+    found = COMPILED.loops.rocpr_hull(tp.size, _at(tp), _at(fp), _at(rows[0]), _at(rows[1]))
+    return rows[0, :found].copy()
+
+
+def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
+    """Whether each row lies on the hull with these vertices."""
+    if COMPILED.loops is None:
+        return plain.on_hull(tp, fp, vertices)
+    given = _floats(tp), _floats(fp), np.empty(tp.size, np.int64)
+    out = np.empty(tp.size, np.bool_)
+    COMPILED.loops.rocpr_on_hull(tp.size, _at(vertices), vertices.size, *map(_at, given), _at(out))
+    return out
+
+
+def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None) -> Areas:
+    """The areas under the curve through all rows of a sweep, or through some."""
+    if COMPILED.loops is None:
+        return Areas(*(plain.areas(tp, fp) if rows is None else plain.areas(tp[rows], fp[rows])))
+    tp, fp, out = _floats(tp), _floats(fp), (c_double * 3)()
+    COMPILED.loops.rocpr_areas(tp.size if rows is None else rows.size, *map(_at, (rows, tp, fp)), _EVERY_AREA, out)
+    return Areas(*out)
+
+
+def trapezoid(tp: FloatArray, fp: FloatArray) -> float:
+    """`pr_trapezoid` of whole counts."""
+    if COMPILED.loops is None:
+        return plain.trapezoid(tp, fp)
+    tp, fp = _floats(tp), _floats(fp)
+    return float(COMPILED.loops.rocpr_trapezoid(tp.size, _at(tp), _at(fp)))
+
+
+def slices(
+    numbers: IntArray,
+    count: int,
+    scores: FloatArray,
+    labels: BoolArray,
+    weights: FloatArray | None,
+    *,
+    descending: bool,
+) -> FloatArray:
+    """P, N, roc, pr, average_precision, roc_hull and pr_achievable of each slice, (count, 7).
+
+    Areas are NaN of one class, and of totals beyond all doubles.
+    `numbers` (n,) has the slice of each row. Each slice has the bits of `table`, `hull` and `areas` of its rows alone.
+    """
+    if COMPILED.loops is None:
+        return plain.slices(numbers, count, scores, labels, weights, descending=descending)
+    given = _floats(scores), np.ascontiguousarray(labels, np.bool_), None if weights is None else _floats(weights)
+    numbers, size, out = _rows(numbers), scores.size, np.empty((count, 7))
+    most = int(np.bincount(numbers, minlength=count).max())
+    # Each number in these takes 8 bytes.
+    memory = [np.empty(length) for length in (count + 1, 2 * size, 2 * most, 3 * (most + 1), 2 * (most + 1))]
+    COMPILED.loops.rocpr_slices(
+        size, _at(numbers), count, *map(_at, given), descending, most, *map(_at, memory), _at(out)
+    )
+    return out
+
+
+def resamples(rows: int, positives: Drawn, negatives: Drawn) -> tuple[FloatArray, FloatArray]:
+    """Tp and fp of b resamples on the rows of a table, (b, rows) each."""
+    tp, fp = np.empty((2, positives.counts.shape[0], rows))
+    if COMPILED.loops is not None:
+        _resample(COMPILED.loops, rows, (positives, negatives), (tp, fp))
+        return tp, fp
+    for column, drawn in ((tp, positives), (fp, negatives)):
+        masses = drawn.counts if drawn.weights is None else drawn.counts * drawn.weights
+        for out, each in zip(column, masses, strict=True):
+            still_time()
+            np.cumsum(np.bincount(drawn.rows, each, rows), out=out)
+    return tp, fp
+
+
+def resampled_areas(rows: int, positives: Drawn, negatives: Drawn, *, roc_alone: bool = False) -> FloatArray:
+    """roc, pr and average_precision of b resamples, (b, 3); with `roc_alone` the others are meaningless."""
+    if COMPILED.loops is None:
+        return np.array([plain.areas(*columns) for columns in zip(*resamples(rows, positives, negatives), strict=True)])
+    out, (tp, fp) = np.empty((positives.counts.shape[0], 3)), np.empty((2, rows))
+    _resample(COMPILED.loops, rows, (positives, negatives), (tp, fp), out, roc_alone=roc_alone)
+    return out
+
+
+def _resample(
+    loops: CDLL,
+    rows: int,
+    classes: tuple[Drawn, Drawn],
+    columns: tuple[FloatArray, FloatArray],
+    areas: FloatArray | None = None,
+    *,
+    roc_alone: bool = False,
+) -> None:
+    kept, pointers = [], []
+    for drawn in classes:
+        few = drawn.counts.dtype == np.uint8
+        counts = np.ascontiguousarray(drawn.counts, np.uint8 if few else np.float64)
+        at, weights = _rows(drawn.rows), None if drawn.weights is None else _floats(drawn.weights)
+        kept += [counts, at, weights]
+        none, address = None, _at(counts)
+        each = (address, none) if few else (none, address)
+        pointers.append(byref(_Drawn(drawn.rows.size, _at(at), _at(weights), *each)))
+    loops.rocpr_resamples(classes[0].counts.shape[0], rows, *pointers, roc_alone, *map(_at, columns), _at(areas))
+
+
+def _floats(column: FloatArray) -> FloatArray:
+    """A column as C reads it."""
+    return np.ascontiguousarray(column, np.float64)
+
+
+def _rows(rows: IntArray) -> IntArray:
+    return np.ascontiguousarray(rows, np.int64)
+
+
+def _at(array: NDArray[Any] | None) -> int | None:
+    """The address of an array's elements."""
+    return None if array is None else array.ctypes.data
