@@ -3,6 +3,8 @@
 Source: Flach & Kull 2015, "Precision-recall-gain curves: PR analysis done right".
 """
 
+import math
+
 import numpy as np
 
 from service.curves.confusion import ConfusionTable
@@ -19,17 +21,20 @@ def precision_gain_area(table: ConfusionTable) -> float:
         ∫ = Σ (recall gain_k - recall gain_{k-1}) (precision gain_k + precision gain_{k-1}) / 2
 
     Its error is at most 1e-14, or that share of the area if it is below -1. Of the scores 0.9, 0.8, 0.7, 0.6, of which
-    the first, the second and the fourth are positive, it is 1 - 1/8 = 7/8.
+    the first, the second and the fourth are positive, it is -1/6: the cut is at tp = 9/4, where the gain is -1/3.
     """
-    positives, negatives = table.positives, table.negatives
-    ratio, missed = positives / negatives, positives - table.tp
-    most = positives * (negatives / (positives + negatives))
-    row = int(np.searchsorted(-missed, -most, side="right"))  # the first beyond recall gain 0
-    share = (missed[row - 1] - most) / (table.tp[row] - table.tp[row - 1])
-    start_tp = positives * (positives / (positives + negatives))
-    start_fp = table.fp[row - 1] + (table.fp[row] - table.fp[row - 1]) * share
-    tp, fp = np.append(start_tp, table.tp[row:]), np.append(start_fp, table.fp[row:])
-    gains = 1 - ratio * (fp / tp)
-    widths = ratio * (np.diff(table.tp[row:]) / table.tp[row + 1 :]) * (positives / table.tp[row:-1])
-    first = 1 - ratio * (missed[row] / table.tp[row])
-    return float(np.append(first, widths) @ (gains[1:] + gains[:-1]) / 2)
+    ratio, share = table.positives / table.negatives, table.positives / (table.positives + table.negatives)
+    # Powers of two bring both totals near 1, so that products neither overflow nor underflow.
+    tp, fp = (np.ldexp(column, -math.frexp(column[-1])[1]) for column in (table.tp, table.fp))
+    positives, negatives = tp[-1], fp[-1]
+    # The cut counts true positives or missed ones, whichever are fewer: the others would lose its digits.
+    column, start = tp, positives * share
+    if share > 1 / 2:
+        column, start = tp - positives, -positives * (table.negatives / (table.positives + table.negatives))
+    row = int(np.searchsorted(column, start, side="right"))  # the first beyond recall gain 0
+    along = (start - column[row - 1]) / (column[row] - column[row - 1])
+    first = 1 - ratio * ((positives - tp[row]) / tp[row])
+    widths = np.append(first, (ratio * positives / tp[row:-1]) * (np.diff(tp[row:]) / tp[row + 1 :]))
+    tp, fp = np.append(positives * share, tp[row:]), np.append(fp[row - 1] + (fp[row] - fp[row - 1]) * along, fp[row:])
+    gains = 1 - (fp / tp) * (positives / negatives)
+    return float(widths @ (gains[1:] + gains[:-1]) / 2)

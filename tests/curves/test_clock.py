@@ -92,7 +92,7 @@ DENSITY = TradeoffOptions(lambda_density=BetaDensity(1000, 0.01))
         ),
         pytest.param(
             lambda: evaluate_curves(TINY, CurvesOptions(interpolation=AtRecall(np.full(10, 1e-300)))),
-            20,
+            10,
             id="recalls in fractions",
         ),
     ],

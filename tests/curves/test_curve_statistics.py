@@ -67,20 +67,24 @@ def near(found: float | None, exact: Fraction, slack: float = 0.0, relative: flo
     return found is not None and abs(Fraction(found) - exact) <= Fraction(relative) * abs(exact) + Fraction(slack)
 
 
+ROUNDED = 1e-14
+"""What rounding may move a plain sum of terms up to 1."""
+
+
 class TestGains:
     @given(sources)
     def test_are_those_of_the_definition(self, source: Rows | Data) -> None:
-        assert near(statistics(source).prg, twin.gain_area(exact_of(source)), slack=1e-27)
+        assert near(statistics(source).prg, twin.gain_area(exact_of(source)), ROUNDED, ROUNDED)
 
     @given(tilted_samples())
     def test_of_classes_far_apart(self, source: Data) -> None:
-        assert near(statistics(source).prg, twin.gain_area(exact_of(source)), slack=1e-20)
+        assert near(statistics(source).prg, twin.gain_area(exact_of(source)), ROUNDED, ROUNDED)
 
     @given(st.integers(1, 2**49), st.integers(1, 2**49), st.integers(2, 9))
     def test_a_diagonal_has_none(self, tp: int, fp: int, parts: int) -> None:
         steps = [float(step) for step in range(1, parts)]
         counts = Rows([tp * step for step in steps], [fp * step for step in steps], tp * parts, fp * parts)
-        assert statistics(counts).prg == 0.0
+        assert abs(statistics(counts).prg) <= ROUNDED
 
     def test_are_those_of_the_authors_packages(self) -> None:
         """The example of their Python package, whose answer it prints, and that of their Matlab package, 17/24."""
@@ -89,7 +93,7 @@ class TestGains:
             0.432462103574, abs=5e-13
         )
         ties = Data([0.8, 0.8, 0.6, 0.4, 0.4, 0.2], [True, True, False, False, True, False])
-        assert precision_gain_area(confusion_of(ties)) == 17 / 24
+        assert precision_gain_area(confusion_of(ties)) == pytest.approx(17 / 24, rel=ROUNDED)
 
     @given(classifiers().filter(lambda rows: not rows.table().sweep))
     def test_a_set_that_is_not_a_sweep_has_none(self, rows: Rows) -> None:
@@ -112,7 +116,7 @@ class TestCalibration:
             expected.reverse()
         assert found.positives.tolist() == [float(pool[1]) for pool in expected]
         assert found.negatives.tolist() == [float(pool[2]) for pool in expected]
-        assert found.calibrated.tolist() == [float(twin.share(pool)) for pool in expected]
+        assert all(near(each, twin.share(pool)) for each, pool in zip(found.calibrated, expected, strict=True))
         ends = [[cut for cut in pool[0] if cut is not None] for pool in expected]
         if isinstance(source, Data):
             assert found.score_from.tolist() == [min(cuts) for cuts in ends]
@@ -138,18 +142,20 @@ class TestCalibration:
 class TestBrier:
     @given(samples(probabilities))
     def test_parts_are_those_of_the_definition(self, source: Data) -> None:
-        self.check(source, 1e-27)
+        self.check(source)
 
     @given(st.one_of(weighted_samples(), tilted_samples()))
     def test_with_weights(self, source: Data) -> None:
-        self.check(replace(source, scores=[abs(score) % 1 for score in source.scores]), 1e-27)
+        self.check(replace(source, scores=[abs(score) % 1 for score in source.scores]))
 
     @staticmethod
-    def check(source: Data, slack: float) -> None:
+    def check(source: Data) -> None:
         found = statistics(source)
         answered = (found.brier, found.miscalibration, found.discrimination, found.uncertainty)
         exact = twin.brier_parts(exact_of(source), lower_is_positive=source.lower_is_positive)
-        assert all(near(each, part, slack) for each, part in zip(answered, exact, strict=True)), (answered, exact)
+        slacks = (0.0, ROUNDED, ROUNDED, 0.0)  # terms of the second and the third cancel
+        for each, part, slack in zip(answered, exact, slacks, strict=True):
+            assert near(each, part, slack, relative=ROUNDED), (answered, exact)
 
     @given(samples(probabilities))
     def test_is_scikit_learns(self, source: Data) -> None:
@@ -171,5 +177,5 @@ class TestBrier:
 
     def test_calibrated_scores_lose_nothing(self) -> None:
         found = statistics(Data([0.5, 0.5, 0.75, 0.75, 0.75, 0.75], [True, False, True, True, False, True]))
-        assert found.miscalibration == 0.0
-        assert statistics(Data([0.5, 0.5], [True, False])).discrimination == 0.0
+        assert found.miscalibration <= ROUNDED
+        assert statistics(Data([0.5, 0.5], [True, False])).discrimination <= ROUNDED

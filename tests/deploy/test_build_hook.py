@@ -22,7 +22,9 @@ def checkout(root: Path, tmp_path: Path) -> Path:
     """The files that a package is built from."""
     copy = tmp_path / "checkout"
     for directory in ("service", "deploy"):
-        shutil.copytree(root / directory, copy / directory, ignore=shutil.ignore_patterns("sweep.library", "__pycache__"))
+        shutil.copytree(
+            root / directory, copy / directory, ignore=shutil.ignore_patterns("sweep.library", "__pycache__")
+        )
     for name in ("pyproject.toml", "README.md", "LICENSE", "openapi.yaml"):
         shutil.copy(root / name, copy)
     return copy
