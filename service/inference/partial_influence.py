@@ -14,7 +14,7 @@ import numpy as np
 from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
 from service.curves.partial_areas import PartialRange
-from service.curves.sweep import sweep
+from service.curves.sweep.plain import integrals
 from service.inference.influence import INFLUENCES, Influences
 from service.inference.rates import tpr_at_fpr_ends
 from service.inference.score import Ends
@@ -56,7 +56,9 @@ def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:
         return 0.0
     cut = found.part(table)
     if part.over == "recall":
-        area = sweep.areas(cut.tp, cut.fp).pr * float(cut.tp[-1]) / table.positives
+        grows = np.flatnonzero(np.diff(cut.tp) > 0)
+        steps = cut.tp[grows], cut.tp[grows + 1], cut.fp[grows], cut.fp[grows + 1]
+        area = float(integrals(*steps).sum()) / table.positives
     else:
         heights = cut.tp / table.positives - (part.min_tpr or 0.0)
         area = float(np.diff(cut.fp) @ (heights[1:] + heights[:-1])) / (2 * table.negatives)

@@ -7,9 +7,12 @@ import numpy as np
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.sample import Sample
+from service.inference.resampled import RESAMPLED_AREAS
 from service.inference.strata import Strata, Stratum, paired_strata, strata
 from tests import reference_bootstrap
 from tests.support.strategies import Data
+
+AREA_STATISTICS = {area: area for area in RESAMPLED_AREAS}
 
 
 def strata_of(sample: Sample | Counts) -> Strata:

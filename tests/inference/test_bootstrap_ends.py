@@ -15,10 +15,9 @@ from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.sample import Sample
 from service.inference import bootstrap
-from service.inference.area_statistics import AREA_STATISTICS
 from service.inference.bootstrap import LeftOut, bca_ends, jackknife, percentile_ends, replicates
 from tests import reference_bootstrap, reference_pr
-from tests.inference.made import listed, made, paired, strata_of
+from tests.inference.made import AREA_STATISTICS, listed, made, paired, strata_of
 from tests.support.sampling import some
 from tests.support.strategies import Data, Rows, examples, samples, tied_scores
 

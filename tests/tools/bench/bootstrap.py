@@ -6,7 +6,6 @@ import numpy as np
 
 from service.curves.confusion import ConfusionTable
 from service.curves.sample import Sample
-from service.inference.area_statistics import AREA_STATISTICS
 from service.inference.bootstrap import percentile_ends, replicates
 from service.inference.draws import draws
 from service.inference.strata import strata
@@ -30,9 +29,7 @@ class Bootstrap:
     def ours(self) -> tuple[np.ndarray, tuple[float, float]]:
         """The replicates and the ends of the percentile interval, starting from the sample."""
         table = ConfusionTable.of(self.sample)
-        values = replicates(strata(self.sample, table), {"roc": AREA_STATISTICS["roc"]}, self.resamples, seed=0)["roc"][
-            0
-        ]
+        values = replicates(strata(self.sample, table), {"roc": "roc"}, self.resamples, seed=0)["roc"][0]
         return values, percentile_ends(values, LEVEL)
 
     def scipys(self) -> tuple[np.ndarray, tuple[float, float]]:

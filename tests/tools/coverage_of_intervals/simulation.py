@@ -9,9 +9,9 @@ from multiprocessing import get_context
 import numpy as np
 
 from service.curves.sample import Sample
-from service.inference.area_statistics import AREA_STATISTICS
 from service.inference.bootstrap import jackknife, replicates
 from service.inference.intervals import Interval, replicate_interval
+from service.inference.resampled import RESAMPLED_AREAS
 from service.inference.rules import Metric
 from service.inference.subject import Subject
 from tests.tools.coverage_of_intervals.populations import Population
@@ -80,14 +80,15 @@ def _batch(population: Population, resamples: int, seed: int, numbers: range) ->
 def _intervals(sample: Sample, resamples: int, seed: int) -> dict[tuple[str, str], Interval | None]:
     """All intervals of a data set; both bootstraps use the same resamples, which take most of the time."""
     subject = Subject.of(sample)
-    estimates = {area: float(subject.value(Metric(area)) or 0) for area in AREA_STATISTICS}
+    estimates = {area: float(subject.value(Metric(area)) or 0) for area in RESAMPLED_AREAS}
     found: dict[tuple[str, str], Interval | None] = {}
     for area, value in estimates.items():
         for method in ("delong", "logit"):
             found[area, method] = subject.interval(Metric(area), value, LEVEL, method)
     split = subject.strata
-    drawn, left_out = replicates(split, AREA_STATISTICS, resamples, seed), jackknife(split, AREA_STATISTICS, seed)
-    for area in AREA_STATISTICS:
+    areas = {area: area for area in RESAMPLED_AREAS}
+    drawn, left_out = replicates(split, areas, resamples, seed), jackknife(split, areas, seed)
+    for area in RESAMPLED_AREAS:
         value = estimates[area]
         for method, without in (("bootstrap", None), ("bca", left_out[area][0])):
             inside = 0 < value < 1

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.stats import norm
 
 from service.curves.sample import Sample
-from service.inference.area_statistics import AREA_STATISTICS
 from service.inference.evidence import Evidence
 from service.inference.intervals import IntervalOptions
 from service.inference.pairs import Pair
+from service.inference.resampled import RESAMPLED_AREAS
 from service.inference.rules import Metric
 from tests.tools.bench.report import README, rewrite
 from tests.tools.coverage_of_intervals.populations import Population
@@ -126,7 +126,7 @@ def simulated(cell: Cell, sets: int, seed: int = 1) -> list[Found]:
     counts: Counter[tuple[str, str]] = Counter()
     for number in range(sets):
         pair = Pair.of(*cell.samples(np.random.default_rng([seed, number])), paired=True)
-        for area in AREA_STATISTICS:
+        for area in RESAMPLED_AREAS:
             evidence = Evidence(pair.current, IntervalOptions(), [], pair)
             metric, difference = Metric(area), truths[0][area] - truths[1][area]
             low, both = (evidence.difference_interval(metric, level) for level in (0.9, 0.95))
@@ -139,7 +139,7 @@ def simulated(cell: Cell, sets: int, seed: int = 1) -> list[Found]:
             counts[area, "held"] += both.lower <= difference <= both.upper
             counts[area, "alone"] += alone.lower <= truths[0][area] <= alone.upper
     kinds = "passed", "held", "alone", "warned"
-    return [Found(cell, area, sets, *(counts[area, kind] / sets for kind in kinds)) for area in AREA_STATISTICS]
+    return [Found(cell, area, sets, *(counts[area, kind] / sets for kind in kinds)) for area in RESAMPLED_AREAS]
 
 
 def markdown(found: list[Found]) -> str:
