@@ -48,8 +48,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     if settings.compiled == "auto":
         try:
             COMPILED.use_installed()
-        except OSError as error:  # NumPy code gives the same numbers
+        except OSError as error:  # their twin gives the same numbers
             _LOG.warning("The compiled loops cannot be used: %s", error)
+    if COMPILED.path is None:
+        _LOG.warning("There are no compiled loops: big evaluations take 10 to 80 times as long.")
     datasets = {}
     if settings.datasets_file:
         datasets = read_datasets(Path(settings.datasets_file), keys=bool(settings.api_keys_file))

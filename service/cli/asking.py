@@ -79,7 +79,7 @@ def limits() -> Limits:
 
 
 def use_compiled() -> None:
-    """Use the compiled loops as a server would; without them NumPy code gives the same numbers."""
+    """Use the compiled loops as a server would; without them their twin gives the same numbers, more slowly."""
     if _settings().compiled == "auto" and COMPILED.path is None:
         try:
             COMPILED.use_installed()
