@@ -45,14 +45,17 @@ most=0
 step coverage run -m pytest --all -p tests.uncounted -n 5 --dist worksteal --ignore tests/properties --ignore tests/contract \
     --ignore tests/refusals --ignore tests/browser --ignore tests/engines/spark "$@" || most=$?
 # Two at a time: laws, the tests of the contract, which take long to import, and those of a browser, which needs a processor of its
-# own. These processes use the loops in C, as most users do; all others use NumPy's, and a test compares the answers of both.
+# own.
 properties=0
-step python -m pytest --all -n 2 --dist worksteal --compiled tests/properties tests/contract tests/refusals \
+step python -m pytest --all -n 2 --dist worksteal tests/properties tests/contract tests/refusals \
     tests/browser "$@" || properties=$?
+# All references again, against the twin of the loops in C.
+plain=0
+step python -m pytest -n 2 --dist worksteal --plain tests/curves tests/inference tests/golden tests/properties "$@" || plain=$?
 spark_tests=0
 wait "$spark" || spark_tests=$?
 cat "$printed"
-if [ "$most $properties $spark_tests" != "0 0 0" ]; then # `set -e` would overlook all but the last part of an `&&`
+if [ "$most $properties $plain $spark_tests" != "0 0 0 0" ]; then # `set -e` would overlook all but the last part of an `&&`
     exit 1
 fi
 coverage combine --quiet

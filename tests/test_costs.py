@@ -103,7 +103,6 @@ LONG = [
     ("gates: 200 weights, jaccard at, at_threshold sure drop", 20),
     ("comparisons: crossings of 300 rows, of four bytes names", 4),
     ("curves: counts, no sweep, all charts", 4000),
-    ("curves: weights, some tiny, auc", 7500),
     ("tradeoffs: counts near a ray, 2^-46", 2000),
     ("comparisons: 5 tiny crossings", 500),
 ]

@@ -9,13 +9,11 @@ TWINS = {
     "_": "a function registered for a type, which nobody calls by name",
     "_Command": "the type of a command that a decorator returns unchanged",
     "_DEFAULT_LABELS": "labels whose positive one is clear, in the terms of a format",
-    "_GREATEST": "the greatest double",
     "_LOG": "the service's log",
     "_NORMAL": "the standard normal distribution",
     "_READ_AT": "where the description of a picture reads its curves",
     "_SCHEMA": "the place of the schema in a footer",
     "_TAIL": "the bytes after a footer",
-    "_TINIEST": "the least normal double",
     "summary_lines": "what a command prints of an answer, for each command",
 }
 """{name that several modules define: the one meaning that it has in all of them}"""
@@ -49,6 +47,8 @@ def repeated(names: Iterator[str]) -> set[str]:
 def test_one_name_is_one_thing(root: Path) -> None:
     modules = sorted((root / "service").rglob("*.py"))
     assert len(modules) > 100
+    # Functions of the sweep are read as `sweep.areas`, and its twin has the same.
+    modules = [path for path in modules if path.parent.name != "sweep"]
     assert repeated(name for path in modules for name in set(public_names(path.read_text("utf-8")))) == set(TWINS)
     assert repeated(path.stem for path in modules) == set(MODULES)
 

@@ -100,7 +100,7 @@ class ConfusionTable:
         return self.counted or (max(self.positives, self.negatives) <= LARGEST_EXACT_INTEGER and self.integral)
 
     @cached_property
-    def swept(self) -> sweep.Areas:
+    def swept(self) -> sweep.SweptAreas:
         """The areas of the rows, if they rise."""
         return sweep.areas(self.tp, self.fp)
 

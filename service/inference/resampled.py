@@ -20,7 +20,7 @@ from service.curves.sweep import sweep
 from service.curves.sweep.sweep import Drawn
 from service.inference.strata import Strata
 
-RESAMPLED_AREAS = sweep.Areas._fields
+RESAMPLED_AREAS = sweep.SweptAreas._fields
 """The areas of resamples: roc, pr and average_precision."""
 
 OfRows: TypeAlias = Callable[[FloatArray, FloatArray], float]
@@ -32,7 +32,7 @@ Statistic: TypeAlias = str | OfRows
 Statistics: TypeAlias = Mapping[str, Statistic | Sequence[Statistic]]
 """Statistics by name; a sequence has one for each evaluation."""
 
-Counts: TypeAlias = NDArray[np.integer[Any]] | FloatArray
+DrawCounts: TypeAlias = NDArray[np.integer[Any]] | FloatArray
 """How often each kind was drawn, (b, kinds), or (1, kinds) if it is the same in all resamples."""
 
 
@@ -74,7 +74,7 @@ class ReplicateEvaluator:
         examples = sum(rows.size for rows in self._rows[0].of_classes)
         self.width = max(examples, *(rows.count for rows in self._rows))
 
-    def evaluate(self, *counts: Counts) -> dict[str, FloatArray]:
+    def evaluate(self, *counts: DrawCounts) -> dict[str, FloatArray]:
         """Statistics, (E, b) each, from the counts of positives and of negatives."""
         still_time()
         resamples = max(each.shape[0] for each in counts)
@@ -104,7 +104,7 @@ def _row_by_row(function: OfRows, tp: FloatArray, fp: FloatArray) -> FloatArray:
     return out
 
 
-def _as_drawn(counts: Counts) -> NDArray[Any]:
+def _as_drawn(counts: DrawCounts) -> NDArray[Any]:
     """Counts as C reads them: small ones, or doubles."""
     return counts if counts.dtype == np.uint8 else counts.astype(np.float64)
 

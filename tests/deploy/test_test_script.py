@@ -14,6 +14,7 @@ STEPS = {
     | {
         "tests": "coverage run -m pytest --all -p tests.uncounted",
         "laws": "python -m pytest --all -n 2",
+        "twin": "python -m pytest -n 2 --dist worksteal --plain",
         "Spark": "coverage run -m pytest --all tests/engines/spark",
         "coverage": "coverage report",
     },

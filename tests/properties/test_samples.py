@@ -207,7 +207,7 @@ def test_counts_never_decrease(data: Data) -> None:
     assert (np.diff(table.tp) >= 0).all()
     assert (np.diff(table.fp) >= 0).all()
     assert (table.tp[-1], table.fp[-1]) == (table.positives, table.negatives)
-    assert table.sweep
+    assert table.rises
 
 
 @examples(40)

@@ -67,8 +67,8 @@ _EVERY_AREA = False
 """Not the area under the ROC curve alone."""
 
 
-class Areas(NamedTuple):
-    """Areas under one curve; NaN of one class."""
+class SweptAreas(NamedTuple):
+    """SweptAreas under one curve; NaN of one class."""
 
     roc: float
     pr: float
@@ -148,13 +148,13 @@ def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
     return out
 
 
-def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None) -> Areas:
+def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None) -> SweptAreas:
     """The areas under the curve through all rows of a sweep, or through some."""
     if COMPILED.loops is None:
-        return Areas(*(plain.areas(tp, fp) if rows is None else plain.areas(tp[rows], fp[rows])))
+        return SweptAreas(*(plain.areas(tp, fp) if rows is None else plain.areas(tp[rows], fp[rows])))
     tp, fp, out = _floats(tp), _floats(fp), (c_double * 3)()
     COMPILED.loops.rocpr_areas(tp.size if rows is None else rows.size, *map(_at, (rows, tp, fp)), _EVERY_AREA, out)
-    return Areas(*out)
+    return SweptAreas(*out)
 
 
 def trapezoid(tp: FloatArray, fp: FloatArray) -> float:
@@ -176,7 +176,7 @@ def slices(
 ) -> FloatArray:
     """P, N, roc, pr, average_precision, roc_hull and pr_achievable of each slice, (count, 7).
 
-    Areas are NaN of one class, and of totals beyond all doubles.
+    SweptAreas are NaN of one class, and of totals beyond all doubles.
     `numbers` (n,) has the slice of each row. Each slice has the bits of `table`, `hull` and `areas` of its rows alone.
     """
     if COMPILED.loops is None:

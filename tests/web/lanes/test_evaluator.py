@@ -188,7 +188,7 @@ def given_back(monkeypatch: pytest.MonkeyPatch, taken: int, keep_seconds: float 
     monkeypatch.setattr(evaluating, "KEEP_SECONDS", keep_seconds)
     monkeypatch.setattr(evaluating, "own_memory_bytes", lambda: taken)
     monkeypatch.setattr(evaluating, "give_memory_back", lambda: (times.append(1), gives.set()))
-    serve_one(monkeypatch, None, (lambda: gives.wait(SECONDS)) if keep_seconds < SECONDS else lambda: None)
+    serve_one(monkeypatch, COMPILED.path, (lambda: gives.wait(SECONDS)) if keep_seconds < SECONDS else lambda: None)
     return len(times)
 
 

@@ -10,7 +10,7 @@ import pytest
 from service.web.lanes import board
 from service.web.lifecycle import DRAINING
 from service.web.passes import Pass
-from service.web.server import connection, exchange, lane, queues, sending, server, sweep
+from service.web.server import connection, exchange, expiry, lane, queues, sending, server
 from service.web.server.lane import Lane, ThreadLane
 from tests.web.server.serving import SECONDS, Clock, Served
 
@@ -55,7 +55,7 @@ def clock(loop: asyncio.AbstractEventLoop, monkeypatch: pytest.MonkeyPatch) -> C
             await asyncio.sleep(0)
 
     clock = Clock(lambda: asyncio.run_coroutine_threadsafe(settled(), loop).result(SECONDS))
-    for module in (board, connection, exchange, lane, queues, sending, server, sweep):
+    for module in (board, connection, exchange, lane, queues, sending, server, expiry):
         monkeypatch.setattr(module, "time", clock)
     return clock
 

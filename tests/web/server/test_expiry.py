@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from service.web.passes import Pass
+from service.web.server import expiry
 from service.web.server import server as server_module
-from service.web.server import sweep
 from service.web.server.expiry import EVICTED_AT_ONCE, evict, held_for, make_room, rate_of
 from service.web.server.process_bounds import Held
 from service.web.server.shared import BODY_IN_MEMORY
@@ -226,7 +226,7 @@ class TestEviction:
         assert phases(served, *few) == [Phase.IDLE] * 2
 
     def test_the_oldest_of_them(self, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sweep, "EVICTED_AT_ONCE", 2)
+        monkeypatch.setattr(expiry, "EVICTED_AT_ONCE", 2)
         assert EVICTED_AT_ONCE > 2
         served = serve(echo)
         clients = [served.connect() for _ in range(4)]
@@ -262,7 +262,7 @@ class TestEviction:
         assert phases(served, idle) == [Phase.IDLE]
 
     def test_the_slowest_where_all_have_one(self, serve: Serve, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sweep, "EVICTED_AT_ONCE", 1)
+        monkeypatch.setattr(expiry, "EVICTED_AT_ONCE", 1)
         served = serve(asked_first(), bounds=LARGE)
         slow = upload(served, 1000)
         clock.forward(5)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.web.server import connection, shared, sweep
+from service.web.server import connection, expiry, shared
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import Connection
 from service.web.server.expiry import YOUNG_SECONDS, held_for, make_room
@@ -37,14 +37,14 @@ def test_one_connections_failure_does_not_keep_the_sweep_from_the_others(
 ) -> None:
     served = serve(echo)
     broken, idle = served.connect(), served.connect()
-    enforce_limits = sweep.enforce_limits
+    enforce_limits = expiry.enforce_limits
 
     def fail(connection: Connection, *arguments: Any) -> None:
         if connection is broken.connection:
             raise AttributeError
         enforce_limits(connection, *arguments)
 
-    monkeypatch.setattr(sweep, "enforce_limits", fail)
+    monkeypatch.setattr(expiry, "enforce_limits", fail)
     clock.forward(60)
     served.sweep()
     assert idle.rest() == b""
@@ -232,9 +232,9 @@ class Kept:
 def test_who_holds_little_or_has_just_begun_is_the_last_to_make_way(
     monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
-    monkeypatch.setattr(sweep, "time", clock)
-    monkeypatch.setattr(sweep, "held_for", lambda one: one.held)
-    monkeypatch.setattr(sweep, "rate_of", lambda one: one.rate)
+    monkeypatch.setattr(expiry, "time", clock)
+    monkeypatch.setattr(expiry, "held_for", lambda one: one.held)
+    monkeypatch.setattr(expiry, "rate_of", lambda one: one.rate)
     begun = clock.monotonic()
     clock.forward(2 * YOUNG_SECONDS)
     greedy = Kept(1_000_000, 50_000.0, begun)
