@@ -125,8 +125,8 @@ class Settings:
     compiled: str = _choice(
         "auto",
         ("auto", "off"),
-        "auto uses the loops in C if they were compiled with the package; off never does. Numbers are the same within the "
-        "stated accuracy.",
+        "auto uses the loops in C if they were compiled with the package; off never does. "
+        "Numbers are the same within the stated accuracy.",
     )
     spool_dir: str = _text(
         "Directory for the bodies of big requests and for answers; by default the system's temporary one."

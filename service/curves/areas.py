@@ -78,5 +78,7 @@ def pr_trapezoid(table: ConfusionTable) -> float:
 
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """
+    if table.swept.longest <= 1:
+        return table.swept.ends
     still_time()
-    return sweep.trapezoid(table.tp, table.fp)
+    return table.swept.ends + sweep.inside(table.tp, table.fp)

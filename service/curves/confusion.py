@@ -59,15 +59,14 @@ class ConfusionTable:
     @cached_property
     def precision(self) -> FloatArray:
         """Precision tp/(tp + fp) per row, (n,), read-only; NaN where nothing is called positive."""
-        called = self.tp + self.fp
-        out = np.empty(called.size)
-        origins = self.origins
-        np.divide(self.tp[origins:], called[origins:], out=out[origins:])
-        out[:origins] = np.nan
-        if self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole:
-            for row in np.flatnonzero(called >= LARGEST_EXACT_INTEGER):
-                still_time()
-                out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
+        out = self.tp + self.fp
+        is_large = self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole
+        beyond = np.flatnonzero(out >= LARGEST_EXACT_INTEGER) if is_large else ()
+        np.divide(self.tp[self.origins :], out[self.origins :], out=out[self.origins :])
+        out[: self.origins] = np.nan
+        for row in beyond:
+            still_time()
+            out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
         return out
 
     @cached_property

@@ -20,8 +20,8 @@ from service.curves.sweep import sweep
 from service.curves.sweep.sweep import Drawn
 from service.inference.strata import Strata
 
-RESAMPLED_AREAS = sweep.SweptAreas._fields
-"""The areas of resamples: roc, pr and average_precision."""
+RESAMPLED_AREAS = ("roc", "pr", "average_precision")
+"""The areas of resamples, in the order of the sweep."""
 
 OfRows: TypeAlias = Callable[[FloatArray, FloatArray], float]
 """From tp and fp of one resample, (K,) each, from 0 to its totals, to a number; NaN where undefined."""

@@ -8,7 +8,7 @@ Every caller runs the same loops, so a slice has the very bits of a call with it
 either; numbers have the accuracy of guide/accuracy.md. A process chooses its library once. Knows arrays, not curves.
 """
 
-from ctypes import CDLL, Structure, byref, c_bool, c_double, c_int64, c_void_p
+from ctypes import CDLL, Array, Structure, byref, c_bool, c_char, c_double, c_int, c_int64, c_void_p
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,15 +24,17 @@ LIBRARY = Path(__file__).parent / "sweep.library"
 
 _TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_table": (c_int64, c_int64, *[c_void_p] * 3, c_bool, *[c_void_p] * 2),
+    "rocpr_parts": (c_int64, c_int64, *[c_void_p] * 3),
+    "rocpr_merge": (c_int64, c_int64, c_int64, c_void_p, c_bool, c_void_p),
     "rocpr_order": (None, c_int64, c_void_p, c_bool, *[c_void_p] * 3),
     "rocpr_sums": (None, c_int64, *[c_void_p] * 2),
     "rocpr_turns": (None, c_int64, *[c_void_p] * 6),
     "rocpr_hull": (c_int64, c_int64, *[c_void_p] * 4),
     "rocpr_on_hull": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 4),
-    "rocpr_areas": (None, c_int64, *[c_void_p] * 3, c_bool, c_void_p),
-    "rocpr_trapezoid": (c_double, c_int64, *[c_void_p] * 2),
+    "rocpr_areas": (None, c_int64, *[c_void_p] * 3, c_int, c_void_p),
+    "rocpr_inside": (c_double, c_int64, *[c_void_p] * 2),
     "rocpr_slices": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 3, c_bool, c_int64, *[c_void_p] * 6),
-    "rocpr_resamples": (None, c_int64, c_int64, *[c_void_p] * 2, c_bool, *[c_void_p] * 3),
+    "rocpr_resamples": (None, c_int64, c_int64, *[c_void_p] * 2, c_int, *[c_void_p] * 3),
 }
 
 
@@ -63,16 +65,20 @@ class Library:
 
 COMPILED = Library()
 
-_EVERY_AREA = False
-"""Not the area under the ROC curve alone."""
+_ROC, _PR, _ENDS = 1, 2, 4
+"""What `rocpr_areas` may add up: roc; pr and average_precision; the trapezoid."""
 
 
 class SweptAreas(NamedTuple):
-    """SweptAreas under one curve; NaN of one class."""
+    """Areas under one curve; NaN of one class."""
 
     roc: float
     pr: float
     average_precision: float
+    ends: float
+    """The trapezoid of precision through the rows alone, over P."""
+    longest: float
+    """The most that tp grows by from one row to the next."""
 
 
 class Drawn(NamedTuple):
@@ -81,6 +87,9 @@ class Drawn(NamedTuple):
     rows: IntArray
     weights: FloatArray | None
     counts: NDArray[np.uint8] | FloatArray  # (b, kinds)
+
+
+_Nothing = c_char * 0
 
 
 class _Drawn(Structure):
@@ -93,10 +102,17 @@ def table(
     """The distinct scores of rows of weight > 0, and tp and fp up to each; the first row calls nothing positive."""
     if COMPILED.loops is None:
         return plain.table(scores, labels, weights, descending=descending)
-    given = _floats(scores), np.ascontiguousarray(labels, np.bool_), None if weights is None else _floats(weights)
-    size = scores.size
-    columns, rows = np.empty((3, size + 1)), np.empty(2 * size)
-    found = COMPILED.loops.rocpr_table(size, *map(_at, given), descending, _at(rows), _at(columns))
+    loops, size, columns = COMPILED.loops, scores.size, np.empty((3, scores.size + 1))
+    scores, labels = _floats(scores), np.ascontiguousarray(labels, np.bool_)
+    if weights is None:
+        parts = np.empty(size)
+        positives = loops.rocpr_parts(size, _at(scores), _at(labels), _at(parts))
+        parts[:positives].sort()
+        parts[positives:].sort()
+        found = loops.rocpr_merge(positives, size - positives, _at(parts), descending, _at(columns))
+    else:
+        given, rows = (scores, labels, _floats(weights)), np.empty(2 * size)
+        found = loops.rocpr_table(size, *map(_at, given), descending, _at(rows), _at(columns))
     thresholds, tp, fp = columns if found == size + 1 else columns[:, :found].copy()
     return thresholds, tp, fp
 
@@ -152,17 +168,18 @@ def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None) -> Swept
     """The areas under the curve through all rows of a sweep, or through some."""
     if COMPILED.loops is None:
         return SweptAreas(*(plain.areas(tp, fp) if rows is None else plain.areas(tp[rows], fp[rows])))
-    tp, fp, out = _floats(tp), _floats(fp), (c_double * 3)()
-    COMPILED.loops.rocpr_areas(tp.size if rows is None else rows.size, *map(_at, (rows, tp, fp)), _EVERY_AREA, out)
+    tp, fp, out = _floats(tp), _floats(fp), (c_double * len(SweptAreas._fields))()
+    size = tp.size if rows is None else rows.size
+    COMPILED.loops.rocpr_areas(size, *map(_at, (rows, tp, fp)), _ROC | _PR | _ENDS, out)
     return SweptAreas(*out)
 
 
-def trapezoid(tp: FloatArray, fp: FloatArray) -> float:
-    """`pr_trapezoid` of whole counts."""
+def inside(tp: FloatArray, fp: FloatArray) -> float:
+    """Precision at every whole tp strictly inside steps, summed, over P; for whole counts."""
     if COMPILED.loops is None:
-        return plain.trapezoid(tp, fp)
+        return plain.inside(tp, fp)
     tp, fp = _floats(tp), _floats(fp)
-    return float(COMPILED.loops.rocpr_trapezoid(tp.size, _at(tp), _at(fp)))
+    return float(COMPILED.loops.rocpr_inside(tp.size, _at(tp), _at(fp)))
 
 
 def slices(
@@ -207,11 +224,11 @@ def resamples(rows: int, positives: Drawn, negatives: Drawn) -> tuple[FloatArray
 
 
 def resampled_areas(rows: int, positives: Drawn, negatives: Drawn, *, roc_alone: bool = False) -> FloatArray:
-    """roc, pr and average_precision of b resamples, (b, 3); with `roc_alone` the others are meaningless."""
+    """The areas of b resamples, (b, 5), as in SweptAreas; `ends`, or with `roc_alone` all but roc, mean nothing."""
     if COMPILED.loops is None:
         return np.array([plain.areas(*columns) for columns in zip(*resamples(rows, positives, negatives), strict=True)])
-    out, (tp, fp) = np.empty((positives.counts.shape[0], 3)), np.empty((2, rows))
-    _resample(COMPILED.loops, rows, (positives, negatives), (tp, fp), out, roc_alone=roc_alone)
+    out, (tp, fp) = np.empty((positives.counts.shape[0], len(SweptAreas._fields))), np.empty((2, rows))
+    _resample(COMPILED.loops, rows, (positives, negatives), (tp, fp), out, wanted=_ROC if roc_alone else _ROC | _PR)
     return out
 
 
@@ -222,7 +239,7 @@ def _resample(
     columns: tuple[FloatArray, FloatArray],
     areas: FloatArray | None = None,
     *,
-    roc_alone: bool = False,
+    wanted: int = 0,
 ) -> None:
     kept, pointers = [], []
     for drawn in classes:
@@ -230,10 +247,10 @@ def _resample(
         counts = np.ascontiguousarray(drawn.counts, np.uint8 if few else np.float64)
         at, weights = _rows(drawn.rows), None if drawn.weights is None else _floats(drawn.weights)
         kept += [counts, at, weights]
-        none, address = None, _at(counts)
-        each = (address, none) if few else (none, address)
-        pointers.append(byref(_Drawn(drawn.rows.size, _at(at), _at(weights), *each)))
-    loops.rocpr_resamples(classes[0].counts.shape[0], rows, *pointers, roc_alone, *map(_at, columns), _at(areas))
+        addresses = [None if each is None else each.ctypes.data for each in (at, weights, counts)]
+        addresses.insert(2 if not few else 3, None)
+        pointers.append(byref(_Drawn(drawn.rows.size, *addresses)))
+    loops.rocpr_resamples(classes[0].counts.shape[0], rows, *pointers, wanted, *map(_at, columns), _at(areas))
 
 
 def _floats(column: FloatArray) -> FloatArray:
@@ -245,6 +262,12 @@ def _rows(rows: IntArray) -> IntArray:
     return np.ascontiguousarray(rows, np.int64)
 
 
-def _at(array: NDArray[Any] | None) -> int | None:
+def _at(array: NDArray[Any] | None) -> Array[c_char] | int | None:
     """The address of an array's elements."""
-    return None if array is None else array.ctypes.data
+    if array is None:
+        return None
+    try:
+        # Twice as fast as array.ctypes.data.
+        return _Nothing.from_buffer(array)  # type: ignore[arg-type]  # Python 3.11 has no type for a buffer
+    except TypeError:  # a read-only array
+        return array.ctypes.data
