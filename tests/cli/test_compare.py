@@ -17,6 +17,16 @@ def section(text: str, title: str) -> list[str]:
     return text.partition(f"\n{title}")[2].partition("\n\n")[0].splitlines()
 
 
+def test_tables_of_groups_are_what_the_service_answers(tmp_path: Path) -> None:
+    one = {"score_from": [0.8, 0.3], "score_to": [0.8, 0.3], "positives": [3, 1], "negatives": [1, 4]}
+    two = {"score": [0.7, 0.2], "positives": [2, 2], "negatives": [1, 4]}
+    (tmp_path / "one.csv").write_text("score_from,score_to,positives,negatives\n0.8,0.8,3,1\n0.3,0.3,1,4\n")
+    (tmp_path / "two.csv").write_text("score,positives,negatives\n0.7,2,1\n0.2,2,4\n")
+    run = rocpr(tmp_path / "one.csv", tmp_path / "two.csv", "--json")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout == answered({"one": {"groups": one}, "two": {"groups": two}}).decode()
+
+
 def test_the_summary_as_a_whole(tmp_path: Path) -> None:
     """The curves cross at (TP 12, FP 300): 10 + fp / 150 = fp / 25. From fp = 1500 on, both have all positives."""
     words = written(tmp_path, one=FIRST, two=SECOND)

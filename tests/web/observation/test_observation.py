@@ -99,7 +99,7 @@ class TestLines:
 
         def answer_in_files(*arguments: Any) -> None:
             *_, progress = arguments
-            progress("pass 1", 0.25)
+            progress("pass 1", 0.24951)
             begun.wait()
             raise Problem("deadline_exceeded", "Too late.")
 
@@ -108,7 +108,7 @@ class TestLines:
         assert not lines()
         begun.set()
         if not leaves:
-            assert json.loads(answer.data.splitlines()[0]) == {"progress": {"step": "pass 1", "done": 0.25}}
+            assert json.loads(answer.data.splitlines()[0]) == {"progress": {"step": "pass 1", "done": 0.25}}  # three decimals
         answer.close()
         (line,) = lines()
         assert (line["status"], line.get("problem")) == (200, None if leaves else "deadline_exceeded")

@@ -49,6 +49,7 @@ def test_reads_columns_by_name(body):
         b'a,b\n1,"2\n3,4\n',
         b'"a,b\n1,2\n',
         b'a,b\n"1"2,3\n',
+        b"a" * 200_000 + b",b\n1,2\n",
         b'a,b\n1"2",3\n',
         b'a,b\n1,"2"" \n',
         b"a,b\n\xff,2\n",
