@@ -108,7 +108,7 @@ class TestLines:
         assert not lines()
         begun.set()
         if not leaves:
-            assert json.loads(answer.data.splitlines()[0]) == {"progress": {"step": "pass 1", "done": 0.25}}  # three decimals
+            assert json.loads(answer.data.splitlines()[0]) == {"progress": {"step": "pass 1", "done": 0.25}}
         answer.close()
         (line,) = lines()
         assert (line["status"], line.get("problem")) == (200, None if leaves else "deadline_exceeded")
