@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from service.curves.density import BetaDensity
 from service.curves.errors import CurvesError, NoRowMeets
 from service.curves.tradeoff import Tradeoff, TradeoffOptions, evaluate_tradeoffs
 from tests.reference_tradeoff import INDICES, envelope, taking_part, value
@@ -118,6 +119,20 @@ def test_collinear_logarithms_meet_in_one_point() -> None:
     found = tradeoffs(Rows([1, 2, 4], [0, 1, 5], 4, 1000))["fowlkes_mallows"].optimal
     assert found.tp.tolist() == [1.0, 4.0]
     assert found.lambda_to[0] == pytest.approx(1 - math.log(2) / math.log(3), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [
+        (Rows([2**53 - 2, 2**53 - 1], [0, 0], 2**53, 1e15), TradeoffOptions(lambda_range=(0.2158187566434726, 1.0))),
+        (
+            Rows([10**15 - 3, 10**15 - 1, 10**15], [0, 1, 1], 10**15, 1e6),
+            TradeoffOptions(lambda_range=(0.41276719275490237, 1.0), lambda_density=BetaDensity(1000.0, 2.0)),
+        ),
+    ],
+)
+def test_no_area_is_rounded_above_1(rows: Rows, options: TradeoffOptions) -> None:
+    assert max(tradeoff.area for tradeoff in tradeoffs(rows, options).values()) == 1
 
 
 @pytest.mark.parametrize("index", INDICES)

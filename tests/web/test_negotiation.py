@@ -141,6 +141,8 @@ def test_common_types_that_are_unsupported_get_advice(media_type: str, advice: s
         ("identity;q=0, *", "zstd"),
         ("identity;q=0, gzip;q=0.1", "gzip"),
         ("identity;q=0., gzip;q=.1", "gzip"),
+        ("gzip;q=0, x-gzip", "gzip"),
+        ("gzip, x-gzip;q=0", "gzip"),
         ("br", "identity"),
         ("nonsense;;, gzip;q=x", "identity"),
         (",", "identity"),

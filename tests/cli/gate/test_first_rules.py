@@ -145,7 +145,7 @@ def test_a_name_does_not_leave_its_comment(tmp_path: Path) -> None:
     assert rocpr(first_rules(tmp_path, table), table).exit_code == 0
 
 
-def test_a_wrong_file() -> None:
+def test_what_is_wrong_in_a_file_is_told_and_gives_no_rules() -> None:
     run = rocpr("--init", "-", "--format", "csv", given="scores,labels\n1,x\n")
     assert (run.exit_code, run.stdout) == (2, "")
     assert run.stderr.startswith("Error: standard input: ")
@@ -182,9 +182,16 @@ class TestAgainstABaseline:
         assert "paired" not in tomllib.loads(rules.read_text())
         assert rocpr(rules, TEN, "--baseline", old).exit_code == 0
 
-    def test_as_json(self) -> None:
+    def test_json_has_the_rules_on_drops_too(self) -> None:
         rules = json.loads(rocpr("--init", TEN, "--baseline", ALL, "--json").stdout)
         assert [rule["metric"] for rule in rules if "max_drop" in rule] == ["roc", "average_precision"]
+
+    @pytest.mark.parametrize(("lower", "drops"), [(-1.0, []), (-0.75, [0.75])])
+    def test_a_drop_of_which_nothing_is_excluded_is_no_rule(self, lower: float, drops: list[float]) -> None:
+        ends = {"lower": lower, "upper": 0.5}
+        check = {"rule": {"metric": "roc", "max_drop": 0}, "value": 0.75, "baseline": 0.75, "interval": ends}
+        document = tomllib.loads(rules_text({"checks": [check], "paired": False}, "few.csv", {}))
+        assert [rule["max_drop"] for rule in document.get("rules", [])] == drops
 
     def test_a_baseline_that_cannot_be_used_is_named(self, tmp_path: Path) -> None:
         run = rocpr("--init", ALL, "--baseline", written(tmp_path, "scores,labels\n1,x\n", "old.csv"))
