@@ -76,7 +76,7 @@ def test_several_labels_have_no_pairs(tmp_path: Path) -> None:
     assert "2 classes against the rest" in run.stdout
 
 
-def test_a_picture(file: Path, tmp_path: Path) -> None:
+def test_the_plot_is_the_picture_of_the_answer(file: Path, tmp_path: Path) -> None:
     run = rocpr(file, *COLUMNS, "--plot", tmp_path / "a.svg")
     assert run.exit_code == 0, run.output
     assert (tmp_path / "a.svg").read_bytes() == bytes(ask("classes", TABLE, CSV, SVG, **QUERY).body)

@@ -71,7 +71,7 @@ def test_summaries_are_those_of_the_rows(lake: Path) -> None:
         assert len(wanted) > 20
 
 
-def test_weights(lake: Path) -> None:
+def test_an_engine_with_weights_gives_the_same_areas(lake: Path) -> None:
     wanted = json.loads(run("curves", lake / "all.parquet", "--json", "--weights", "w").stdout)
     words = ["--json", "--weights", "w", "--weight-decimals", 1, *DUCKDB]
     found = json.loads(run("curves", lake / "part-*.parquet", *words).stdout)

@@ -176,7 +176,7 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
         (["curves", str(ALL), str(TEN), "--engine", "duckdb"], f"{TEN} is another: put the pattern in quotes."),
     ],
 )
-def test_usage_errors(arguments: list[str], message: str) -> None:
+def test_wrong_usage_is_told_and_exits_with_2(arguments: list[str], message: str) -> None:
     done = run(*arguments, given="{}")
     assert (done.exit_code, done.stdout) == (2, "")
     assert message in done.stderr

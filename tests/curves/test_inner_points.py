@@ -91,7 +91,7 @@ def test_constant_precision_is_nearly_exact(negatives: int) -> None:
     assert found == pytest.approx(10**6 / (10**6 + negatives), rel=2**-52)
 
 
-def test_the_rule() -> None:
+def test_the_nodes_and_weights_of_the_rule_are_rounded_once() -> None:
     """The nodes and weights are the doubles nearest to the true ones."""
     size = inner_points._NODES.size
     with mpmath.workdps(40):
@@ -109,7 +109,7 @@ def test_the_rule() -> None:
         assert abs(mpmath.log((z + 1) / (z - 1)) - rule) < 2**-52
 
 
-def test_the_corrections() -> None:
+def test_the_corrections_are_exact_and_the_next_is_negligible() -> None:
     """B_2j/(2j), and that the next correction, beyond q + k = 32, is negligible beside the integral of 1/(q + k)."""
     for j, factor in enumerate(inner_points._CORRECTIONS, start=1):
         assert factor == float(mpmath.bernoulli(2 * j) / (2 * j))

@@ -32,13 +32,13 @@ def test_indices_asked_for_in_the_same_order() -> None:
     assert list(found) == ["kulczynski", "jaccard"]
 
 
-def test_totals() -> None:
+def test_totals_are_those_of_the_data() -> None:
     found = evaluate_tradeoffs(Rows([1], [1], 2, 7).counts())
     assert (found.positives, found.negatives) == (2.0, 7.0)
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_two_halves(index: str) -> None:
+def test_each_of_two_rows_is_best_on_its_half(index: str) -> None:
     found = tradeoffs(HALF_AND_HALF)[index]
     assert found.optimal.lambda_from.tolist() == [0.0, 0.5]
     assert found.optimal.lambda_to.tolist() == [0.5, 1.0]
@@ -136,7 +136,7 @@ def test_no_area_is_rounded_above_1(rows: Rows, options: TradeoffOptions) -> Non
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_range_clips(index: str) -> None:
+def test_a_range_clips_the_intervals(index: str) -> None:
     found = tradeoffs(HALF_AND_HALF, TradeoffOptions(lambda_range=(0.25, 0.75)))[index]
     assert found.optimal.lambda_from.tolist() == [0.25, 0.5]
     assert found.optimal.lambda_to.tolist() == [0.5, 0.75]
@@ -173,7 +173,7 @@ def test_bounds_are_inclusive_and_of_the_reported_numbers() -> None:
         assert tradeoff.optimal.tp.tolist() == [10.0]
 
 
-def test_no_row_meets() -> None:
+def test_bounds_that_no_row_meets_are_refused() -> None:
     rows = Rows([1], [9], 10, 1000)
     with pytest.raises(NoRowMeets) as failure:
         tradeoffs(rows, TradeoffOptions(min_precision=math.nextafter(0.1, 1.0)))
@@ -202,7 +202,7 @@ def test_rows_without_a_true_positive_take_no_part() -> None:
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_reference_by_hand(index: str) -> None:
+def test_the_reference_finds_the_two_halves(index: str) -> None:
     table = HALF_AND_HALF.table()
     rows = taking_part(table, 0.0, 0.0)
     found = envelope(index, rows, table.positives, 0.0, 1.0)

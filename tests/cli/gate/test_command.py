@@ -117,7 +117,7 @@ def test_labels_and_scores_mean_the_same_in_every_file(tmp_path: Path) -> None:
         assert (check["value"], check["baseline"]) == values
 
 
-def test_counts(tmp_path: Path) -> None:
+def test_totals_of_the_command_and_of_the_rules_complete_a_table_of_counts(tmp_path: Path) -> None:
     table = written(tmp_path, "threshold,tp,fp\n0.5,5,5\n0.25,10,30\n", "counts.csv")
     rules = written(tmp_path, 'negatives = 2000\n[[rules]]\nmetric = "recall"\nat_threshold = 0.25\nmin = 0.5\n')
     run = rocpr(rules, table, "--positives", "20", "--json")
@@ -125,7 +125,7 @@ def test_counts(tmp_path: Path) -> None:
     assert json.loads(run.stdout)["checks"][0]["value"] == 0.5
 
 
-def test_standard_input(tmp_path: Path) -> None:
+def test_scores_or_rules_but_only_one_file_come_from_standard_input(tmp_path: Path) -> None:
     rules = written(tmp_path, PASSING)
     run = rocpr(rules, "-", "--format", "csv", given=ALL.read_bytes())
     assert (run.exit_code, run.stdout.splitlines()[0]) == (0, "standard input")

@@ -175,7 +175,7 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         ([DATA / "README.md", ALL], 'A rule has three lines, such as [[rules]], metric = "roc", min = 0.8.\n'),
     ],
 )
-def test_usage_errors(arguments: list[object], message: str) -> None:
+def test_wrong_usage_is_told_and_exits_with_2(arguments: list[object], message: str) -> None:
     run = rocpr(*arguments)
     assert (run.exit_code, run.stdout) == (2, "")
     assert message in run.stderr

@@ -64,7 +64,9 @@ def test_a_failed_gate_may_have_a_status_of_its_own(guarded: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("suffixes", [("csv", "csv"), ("csv", "json"), ("json", "csv"), ("json", "json")])
-def test_a_baseline(guarded: str, tmp_path: Path, suffixes: tuple[str, str]) -> None:
+def test_a_baseline_in_any_pair_of_formats_gets_the_same_verdict(
+    guarded: str, tmp_path: Path, suffixes: tuple[str, str]
+) -> None:
     rules = written(tmp_path, f"paired = true\n[intervals]\nresamples = 200\n{DROP}")
     files = [
         path if suffix == "csv" else written(tmp_path, sample(path), f"{path.stem}.json")

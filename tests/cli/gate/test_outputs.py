@@ -37,7 +37,7 @@ def results(path: Path) -> list[list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
-def test_reports(tmp_path: Path, text: str) -> None:
+def test_reports_have_the_result_of_every_rule(tmp_path: Path, text: str) -> None:
     junit, markdown, summary = (tmp_path / name for name in ("gate.xml", "gate.md", "summary"))
     summary.write_text("# Before\n")
     words = [written(tmp_path, text), ALL, "--junit", junit, "--markdown", markdown]

@@ -136,7 +136,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waits
 
 
-def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_wait_goes_beyond_the_end_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wait that would go beyond the end does not begin: the last answer is reported at once."""
     waits = frozen(monkeypatch)
     monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 1.5)
