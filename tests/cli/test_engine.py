@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from tests.cli.running import DATA, run
+from tests.cli.running import DATA, refusal, run
 from tests.support.mounts import behind, small
 
 ROOT = DATA.parent.parent
@@ -169,9 +169,7 @@ def test_what_is_wrong_is_said(content: str, words: list[str], lines: list[str],
 
 def test_options_of_an_engine_need_one(lake: Path) -> None:
     for words in (["--tolerance", "0.1"], ["--memory", "1GB"], ["--spill", lake], ["--weight-decimals", "3"]):
-        done = run("curves", DIGITS, *words)
-        assert done.exit_code == 2
-        assert f"{words[0]} needs --engine" in done.stderr
+        assert f"{words[0]} needs --engine" in refusal(run("curves", DIGITS, *words))
     assert "--engine reads tables" in run("curves", "-", "--format", "json", *DUCKDB).stderr
 
 
@@ -316,17 +314,14 @@ def test_a_full_disk_is_told(lake: Path, tmp_path: Path) -> None:
 def test_a_weight_too_large_for_its_decimals_is_told(tmp_path: Path) -> None:
     path = tmp_path / "weights.csv"
     path.write_text("scores,labels,weights\n0.5,1,1e12\n0.4,0,1\n")
-    done = run("curves", path, *DUCKDB, "--weight-decimals", "6")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1] == "  A weight is too large for that many decimals: lower --weight-decimals."
+    said = refusal(run("curves", path, *DUCKDB, "--weight-decimals", "6"))
+    assert said.splitlines()[-1] == "  A weight is too large for that many decimals: lower --weight-decimals."
     assert run("curves", path, *DUCKDB, "--weight-decimals", "5").exit_code == 0
 
 
 @pytest.mark.parametrize("words", [["slices", "a.csv", "--slices", "country"], ["compare", "a=a.csv", "b=b.csv"]])
 def test_bounds_are_not_promised_where_every_score_is_needed(words: list[str]) -> None:
-    done = run(*words, *DUCKDB, "--tolerance", "1e-6")
-    assert done.exit_code == 2
-    assert "--tolerance is for curves, tradeoffs and gate" in done.stderr
+    assert "--tolerance is for curves, tradeoffs and gate" in refusal(run(*words, *DUCKDB, "--tolerance", "1e-6"))
     assert "--tolerance" not in run(words[0], "--help").stdout
 
 

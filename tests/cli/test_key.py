@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from service.cli.commands import rocpr as commands
 from service.web.access.keys import Keys
+from tests.cli.running import refusal
 
 KEY = re.compile(r"rocpr_[A-Za-z0-9_-]{43}\n")
 
@@ -56,20 +57,14 @@ def test_a_file_without_a_key_is_begun(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "two words", "a/b", "ü", "a\n", "x" * 65])
 def test_an_invalid_name_is_refused(name: str) -> None:
-    run = key_new("--", name)
-    assert run.exit_code == 2
-    assert run.stdout == ""
-    assert "1 to 64 of the characters" in run.stderr
+    assert "1 to 64 of the characters" in refusal(key_new("--", name))
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     key_new("first", "--file", str(file))
     before = file.read_bytes()
-    run = key_new("first", "--file", str(file))
-    assert run.exit_code == 2
-    assert run.stdout == ""
-    assert "already has a key for first" in run.stderr
+    assert "already has a key for first" in refusal(key_new("first", "--file", str(file)))
     assert file.read_bytes() == before
 
 

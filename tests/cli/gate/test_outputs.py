@@ -25,6 +25,7 @@ from tests.cli.gate.gating import (
     rocpr,
     written,
 )
+from tests.cli.running import refusal
 
 
 def results(path: Path) -> list[list[tuple[str, str]]]:
@@ -78,10 +79,9 @@ def test_what_keeps_it_from_a_verdict_is_reported_too(tmp_path: Path, message: s
     junit.write_text("<old/>")
     rules = written(tmp_path, PASSING if message == "rules" else 'x = "')
     table = written(tmp_path, "scores,labels,\x01<b>\n1,1,1\n0,x,1\n", "bad.csv")
-    run = rocpr(rules, table, "--junit", junit, "--markdown", markdown, GITHUB_STEP_SUMMARY=str(summary))
-    assert (run.exit_code, run.stdout) == (2, "")
+    said = refusal(rocpr(rules, table, "--junit", junit, "--markdown", markdown, GITHUB_STEP_SUMMARY=str(summary)))
     (((kind, told),),) = results(junit)
-    first = run.stderr.splitlines()[0]
+    first = said.splitlines()[0]
     assert kind == "error"
     assert told.startswith(first)
     assert f"\n    {first}\n" in markdown.read_text()
@@ -109,18 +109,15 @@ def test_two_reports_need_two_files(tmp_path: Path, second: str, *, exists: bool
     report = tmp_path / "report.x"
     if exists:
         report.write_text("of another run")
-    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", report, "--markdown", tmp_path / second)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert "need a file each" in run.stderr
+    said = refusal(rocpr(written(tmp_path, PASSING), ALL, "--junit", report, "--markdown", tmp_path / second))
+    assert "need a file each" in said
     assert report.exists() is exists
     assert rocpr(written(tmp_path, PASSING), ALL, "--junit", "/dev/null", "--markdown", "/dev/null").exit_code == 0
 
 
 @pytest.mark.parametrize(("name", "told"), [("", "Give the name of a file."), ("-", "/dev/stdout")])
 def test_what_names_no_file_is_refused_at_once(tmp_path: Path, name: str, told: str) -> None:
-    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", name)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert told in run.stderr
+    assert told in refusal(rocpr(written(tmp_path, PASSING), ALL, "--junit", name))
 
 
 # On a terminal.
