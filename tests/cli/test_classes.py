@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from service.wire.media_types import CSV, SVG
+from tests.cli.gate.gating import written
 from tests.cli.running import run
 from tests.support.asking import ask
 
@@ -26,9 +27,7 @@ COLUMNS = ("--scores", "cat,dog,owl", "--labels", "animal")
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "a.csv"
-    path.write_text(TABLE)
-    return path
+    return written(tmp_path, TABLE, "a.csv")
 
 
 rocpr = partial(run, "classes")

@@ -11,6 +11,7 @@ from service.cli.asking import as_typed
 from service.cli.commands import rocpr as commands
 from service.operations import OPERATIONS
 from service.wire.formats.tables import one_evaluation
+from tests.cli.gate.gating import written
 from tests.cli.running import DATA, NAMED, answered, flags, refusal, run
 
 COMMANDS = ["curves", "tradeoffs", "compare"]
@@ -99,8 +100,7 @@ def test_a_wrong_value_is_pointed_to(command: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("json", [[], ["--json"]])
 def test_a_file_that_cannot_be_parsed(tmp_path: Path, command: str, json: list[str]) -> None:
-    path = tmp_path / "cut.json"
-    path.write_text('{"scores": [1, 2')
+    path = written(tmp_path, '{"scores": [1, 2', "cut.json")
     assert refusal(run(*words(command, path), *json)).startswith(f"Error: {path}: This cannot be read.\n  ")
 
 
@@ -234,8 +234,7 @@ def test_too_little_memory_ends_with_advice(command: list[str], monkeypatch: pyt
 
 @pytest.mark.all
 def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> None:
-    rules = tmp_path / "rules.toml"
-    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.5\n')
+    rules = written(tmp_path, '[[rules]]\nmetric = "roc"\nmin = 0.5\n', "rules.toml")
     limited = (
         "import resource as r; r.setrlimit(r.RLIMIT_AS, (1 << 31, 1 << 31)); from service.cli.main import main; main()"
     )

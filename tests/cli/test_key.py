@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from service.cli.commands import rocpr as commands
 from service.web.access.keys import Keys
+from tests.cli.gate.gating import written
 from tests.cli.running import refusal
 
 KEY = re.compile(r"rocpr_[A-Za-z0-9_-]{43}\n")
@@ -49,8 +50,7 @@ def test_the_line_is_appended_to_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_key_is_begun(tmp_path: Path) -> None:
-    file = tmp_path / "keys"
-    file.write_text("# none yet\n")
+    file = written(tmp_path, "# none yet\n", "keys")
     run = key_new("first", "--file", str(file))
     assert Keys(file).name_of(run.stdout.strip()) == "first"
 
@@ -70,8 +70,7 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["secret-looking\n", "first " + "g" * 64])
 def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "notes"
-    file.write_text(text)
+    file = written(tmp_path, text, "notes")
     run = key_new("first", "--file", str(file))
     assert run.exit_code == 1
     assert run.stdout == ""

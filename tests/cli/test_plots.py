@@ -114,8 +114,7 @@ def test_a_command_that_is_refused_touches_no_file(tmp_path: Path, option: str, 
 
 
 def test_an_old_picture_stays_until_there_is_a_new_one(tmp_path: Path) -> None:
-    file = tmp_path / "a.svg"
-    file.write_text("old")
+    file = written(tmp_path, "old", "a.svg")
     assert rocpr("gate", written(tmp_path, "rules = 1"), ALL, "--plot", file).exit_code == 2
     assert file.read_text() == "old"
     assert rocpr("gate", written(tmp_path, FAILING), ALL, "--plot", file).exit_code == 1
@@ -168,8 +167,7 @@ def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> Non
 
 
 def test_no_half_picture_is_left(tmp_path: Path) -> None:
-    picture = tmp_path / "a.svg"
-    picture.write_text("old")
+    picture = written(tmp_path, "old", "a.svg")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # Python ignores the signal
     try:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.gate.gating import written
 from tests.cli.running import refusal, run
 
 GERMAN = "Größe;scores;labels\nä;0,9;1\n;;\nö;0,4;0\nü;;1\nß;0,3;1\n;;\n"
@@ -57,8 +58,7 @@ def test_every_command_reads_them(german: Path, tmp_path: Path) -> None:
 
 
 def test_a_line_for_excel_gives_the_delimiter(tmp_path: Path) -> None:
-    path = tmp_path / "excel.csv"
-    path.write_text("sep=;\nscores;labels\n0,9;1\n0,2;x\n")
+    path = written(tmp_path, "sep=;\nscores;labels\n0,9;1\n0,2;x\n", "excel.csv")
     done = run("curves", path, "--decimal", "comma")
     assert "\n  column labels, row 3: " in done.stderr
 
@@ -103,15 +103,13 @@ def test_counts_under_other_names() -> None:
     [["--missing", "drop"], ["--escape", "backslash"], ["--header", "absent"], ["--tp", "T"], ["--score", "s"]],
 )
 def test_an_engine_refuses_what_it_does_not_do(words: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("scores,labels\n0.9,1\n0.2,0\n")
+    path = written(tmp_path, "scores,labels\n0.9,1\n0.2,0\n", "t.csv")
     assert f"{words[0]} cannot be combined with --engine." in refusal(run("curves", path, "--engine", "duckdb", *words))
 
 
 def test_an_engine_knows_that_numbers_are_no_names(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    path = tmp_path / "t.csv"
-    path.write_text("0.9,1\n0.8,0\n0.7,1\n")
+    path = written(tmp_path, "0.9,1\n0.8,0\n0.7,1\n", "t.csv")
     done = run("curves", path, "--engine", "duckdb", "--scores", "0.9", "--labels", "1")
     assert (done.exit_code, "add a line such as scores,labels above it" in done.stderr) == (2, True), done.stderr
     path.write_text("scores labels\n0.9 1\n0.8 0\n")

@@ -53,8 +53,7 @@ def test_the_picture_is_that_of_the_files_here(guarded: str, tmp_path: Path, tex
 
 
 def test_without_a_verdict_of_the_server_there_is_no_picture(guarded: str, tmp_path: Path) -> None:
-    old = tmp_path / "old.svg"
-    old.write_text("of an earlier run")
+    old = written(tmp_path, "of an earlier run", "old.svg")
     run = rocpr(written(tmp_path, PASSING), ALL, "--server", guarded, "--plot", old)  # without its key
     assert run.exit_code == 2
     assert old.read_text() == "of an earlier run"

@@ -96,8 +96,7 @@ def test_a_gate_does_not_pass_if_its_report_cannot_be_written(tmp_path: Path) ->
 
 
 def test_a_gate_that_ends_with_an_error_replaces_an_old_report(tmp_path: Path) -> None:
-    report = tmp_path / "report.xml"
-    report.write_text("of another run")
+    report = written(tmp_path, "of another run", "report.xml")
     assert rocpr(written(tmp_path, "rules = 1"), ALL, "--junit", report).exit_code == 2
     assert "of another run" not in report.read_text()
 
