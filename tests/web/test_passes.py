@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from flask import Flask
-from pyarrow import parquet
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from service.app import create_app
@@ -34,6 +33,7 @@ from service.wire.formats import decoders
 from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.problems import PROBLEM_TYPES
+from tests.properties.bodies import arrow_body, parquet_body
 from tests.web.observing import CURVES, observed_app
 
 BIG_BODY_BYTES = 2000
@@ -90,17 +90,11 @@ class Asked:
 
 
 def arrow(rows: int, distinct: int = 1 << 20, **others: list[str]) -> bytes:
-    table = pa.table({"scores": np.arange(rows) % distinct / rows, "labels": np.arange(rows) % 2} | others)
-    stream = io.BytesIO()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
-    return stream.getvalue()
+    return arrow_body(pa.table({"scores": np.arange(rows) % distinct / rows, "labels": np.arange(rows) % 2} | others))
 
 
 def parquet_of(rows: int) -> bytes:
-    file = io.BytesIO()
-    parquet.write_table(pa.table({"scores": np.arange(rows) / rows, "labels": np.arange(rows) % 2}), file)
-    return file.getvalue()
+    return parquet_body(pa.table({"scores": np.arange(rows) / rows, "labels": np.arange(rows) % 2}))
 
 
 class TestBeforeTheBody:
