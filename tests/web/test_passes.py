@@ -129,17 +129,15 @@ class TestBeforeTheBody:
 
 
 class TestWithTheBody:
-    def test_what_is_small_is_answered_in_the_small_pass(self, app: Flask) -> None:
-        for body, headers in ((SAMPLE, {}), (compress("gzip", SAMPLE), {"Content_Encoding": "gzip"})):
-            asked = Asked(app, body, **headers)
-            assert asked.in_pass(Pass.SMALL) == "200"
-            assert json.loads(asked.content)["auc"]["roc"] == 0.75
-
-    def test_plain_arrow_is_answered_in_the_small_pass(self, app: Flask) -> None:
-        for body, coding in ((arrow(10), "identity"), (compress("zstd", arrow(10)), "zstd")):
-            asked = Asked(app, body, Content_Type=ARROW_STREAM, Content_Encoding=coding)
-            assert asked.in_pass(Pass.SMALL) == "200"
-            assert json.loads(asked.content)["points"]["tp"][-1] == 5
+    @pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
+    @pytest.mark.parametrize(("body", "media_type"), [(SAMPLE, JSON), (arrow(10), ARROW_STREAM)], ids=["json", "arrow"])
+    def test_what_is_small_or_plain_arrow_is_answered_in_the_small_pass(
+        self, app: Flask, body: bytes, media_type: str, coding: str
+    ) -> None:
+        asked = Asked(app, compress(coding, body), Content_Type=media_type, Content_Encoding=coding)
+        assert asked.in_pass(Pass.SMALL) == "200"
+        found = json.loads(asked.content)
+        assert (found["auc"]["roc"] == 0.75) if media_type == JSON else (found["points"]["tp"][-1] == 5)
 
     @pytest.mark.parametrize(
         ("make", "media_type"),

@@ -14,7 +14,7 @@ from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.table_columns import LONGEST_HEADER
 from service.wire.formats.text_columns import TextColumn
 from service.wire.problems import Problem
-from tests.support.asking import LIMITS, ask
+from tests.support.asking import LIMITS, ask, refusals
 from tests.support.raising import raised
 
 
@@ -282,17 +282,15 @@ def test_another_mark_is_refused(key, text):
 def test_a_line_for_excel_gives_the_delimiter(line):
     body = f"{line}scores;labels\r\n0.9;1\r\n0.2;x"
     for options in ({}, {"delimiter": "semicolon"}, {"delimiter": ";"}):
-        problem = json.loads(ask("curves", body, content_type="text/csv", **options).body)
-        assert [error["pointer"] for error in problem["errors"]] == ["/labels/1"]
-    problem = json.loads(ask("curves", body, content_type="text/csv", delimiter="comma").body)
-    assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [("/delimiter", "exclusive")]
+        assert refusals("curves", body, content_type="text/csv", **options) == [("/labels/1", "not_a_label")]
+    assert refusals("curves", body, content_type="text/csv", delimiter="comma") == [("/delimiter", "exclusive")]
 
 
 def test_the_marks_of_csv_go_with_no_other_format():
     for content_type, body in (("application/json", "{}"), ("application/vnd.apache.parquet", "")):
         for key in ("delimiter", "decimal", "escape", "header"):
-            problem = json.loads(ask("curves", body or "PAR1", content_type=content_type, **{key: "comma"}).body)
-            assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [(f"/{key}", "exclusive")]
+            found = refusals("curves", body or "PAR1", content_type=content_type, **{key: "comma"})
+            assert found == [(f"/{key}", "exclusive")]
 
 
 def test_an_empty_cell_is_not_to_blame_where_a_column_may_have_them():
