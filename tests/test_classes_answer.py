@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from math import fsum
 from typing import Any
@@ -10,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from service.answer import answer
 from service.curves.clock import TooMuchWork
 from service.request import Effort
 from service.request import Request as Asked
 from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG
+from tests.properties.bodies import arrow_body, csv_body, parquet_body
 from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(8)
@@ -32,25 +31,6 @@ def table(labels: list[Any] = LABELS, **more: Any) -> pa.Table:
     return pa.table({**SCORES, "y": labels, **more})
 
 
-def csv_of(found: pa.Table) -> bytes:
-    body = io.BytesIO()
-    pa.csv.write_csv(found, body)
-    return body.getvalue()
-
-
-def arrow_of(found: pa.Table) -> bytes:
-    body = io.BytesIO()
-    with pa.ipc.new_stream(body, found.schema) as stream:
-        stream.write_table(found)
-    return body.getvalue()
-
-
-def parquet_of(found: pa.Table) -> bytes:
-    body = io.BytesIO()
-    parquet.write_table(found, body)
-    return body.getvalue()
-
-
 def test_every_class_is_what_curves_say_of_it() -> None:
     found = answered("classes", BODY)["classes"]
     assert found["name"] == NAMES
@@ -62,7 +42,9 @@ def test_every_class_is_what_curves_say_of_it() -> None:
             assert found[area][row] == single["auc"][area]
 
 
-@pytest.mark.parametrize(("write", "media_type"), [(csv_of, CSV), (arrow_of, ARROW_STREAM), (parquet_of, PARQUET)])
+@pytest.mark.parametrize(
+    ("write", "media_type"), [(csv_body, CSV), (arrow_body, ARROW_STREAM), (parquet_body, PARQUET)]
+)
 def test_all_formats_are_answered_alike(write: Any, media_type: str) -> None:
     assert answered("classes", write(table()), content_type=media_type, **QUERY) == answered("classes", BODY)
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from service.answer import answer
 from service.curves.sweep.sweep import COMPILED
 from service.request import Request
+from tests.properties.bodies import arrow_body, parquet_body
 from tests.support.asking import LIMITS, answered, ask, errors
 from tests.support.compiled_library import library, used
 
@@ -43,13 +43,7 @@ def written(columns: dict[str, list[Any]], kind: str) -> bytes:
         text = io.StringIO()
         csv.writer(text).writerows([[*columns], *zip(*columns.values(), strict=True)])
         return text.getvalue().encode()
-    table, body = pa.table(columns), io.BytesIO()
-    if kind == "parquet":
-        parquet.write_table(table, body)
-    else:
-        with pa.ipc.new_stream(body, table.schema) as stream:
-            stream.write_table(table)
-    return body.getvalue()
+    return (parquet_body if kind == "parquet" else arrow_body)(pa.table(columns))
 
 
 def stand_ins(column: list[Any]) -> list[Any]:

@@ -27,6 +27,7 @@ def warned(document: dict[str, Any]) -> list[str]:
         ("application/json", json.dumps({"scores": SCORES, "labels": LABELS})),
         ("text/csv", CSV),
         ("text/csv", CSV.replace("\n,0", "\nNA,0")),
+        ("text/csv", CSV.replace("\n,0", "\n \t,0").replace("0.4,\n", "0.4,\t \n")),
         (ARROW, arrow_body(pa.table({"scores": SCORES, "labels": LABELS}))),
         (ARROW, arrow_body(pa.table({"scores": [0.9, float("nan"), 0.7, 0.4, 0.2], "labels": LABELS}))),
         ("application/vnd.apache.arrow.file", arrow_file_body(pa.table({"scores": SCORES, "labels": LABELS}))),

@@ -5,7 +5,6 @@ The requests have gaps: rows that form no curve, one class, few rows, no probabi
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tests.properties.bodies import arrow_body
 from tests.support.asking import answered
 
 Row = Mapping[str, Any]
@@ -229,8 +229,6 @@ def test_a_reason_that_refers_to_a_warning_has_one() -> None:
 
 
 def test_cells_that_are_not_read_are_listed_without_values() -> None:
-    body = io.BytesIO()
-    with pa.ipc.new_stream(body, (table := pa.table({"lists": pa.array([[1], None])})).schema) as stream:
-        stream.write_table(table)
-    found = answered("columns", body.getvalue(), content_type="application/vnd.apache.arrow.stream")["columns"]
+    body = arrow_body(pa.table({"lists": pa.array([[1], None])}))
+    found = answered("columns", body, content_type="application/vnd.apache.arrow.stream")["columns"]
     assert (found["missing"], found["more"]) == ([None], [True])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from math import fsum
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 from service.answer import answer
 from service.curves.clock import TooMuchWork
@@ -18,6 +16,7 @@ from service.request import Effort, Request
 from service.wire.formats.query_options import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
 from service.wire.requests import slices_schemas
+from tests.properties.bodies import arrow_body, arrow_file_body, chunked, parquet_body
 from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(3)
@@ -85,14 +84,8 @@ def arrow_table(**columns: pa.Array) -> pa.Table:
 
 
 def written(media_type: str, table: pa.Table) -> bytes:
-    body = io.BytesIO()
-    if media_type == PARQUET:
-        parquet.write_table(table, body)
-    else:
-        new = pa.ipc.new_stream if media_type == ARROW_STREAM else pa.ipc.new_file
-        with new(body, table.schema) as stream:
-            stream.write_table(table, max_chunksize=50)
-    return body.getvalue()
+    write = {ARROW_STREAM: arrow_body, ARROW_FILE: arrow_file_body, PARQUET: parquet_body}[media_type]
+    return write(chunked(table, 50))
 
 
 @pytest.mark.parametrize("media_type", [ARROW_STREAM, ARROW_FILE, PARQUET])

@@ -67,8 +67,8 @@ class BodyType:
     """What Content-Type says: the media type, without parameters, the charset, and whether a table has no header."""
 
     media_type: str
-    charset: str = UTF_8
-    lacks_header: bool = False
+    charset: str
+    lacks_header: bool
 
     def with_header(self, query: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         """Add what it says of the header to a query that does not."""

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.support.processes import wait_until
 from tests.support.servers import free_port, wait_for_port
 
 CHROMIUM = shutil.which("chromium")
@@ -115,10 +115,7 @@ def visit(tab: Page, address: str, said: list[str]) -> Iterator[Visit]:
 
 def until(holds: Callable[[], object], what: str = "it") -> None:
     """Wait until a condition holds: the page's policy forbids the scripts with which Playwright would wait."""
-    end = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < end, f"{what} does not happen"
-        time.sleep(0.02)
+    wait_until(holds, SECONDS, what)
 
 
 def check_accessible(page: Page) -> None:

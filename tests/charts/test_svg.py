@@ -33,19 +33,8 @@ HOSTILE = [
 SHAPES = {"svg", "title", "desc", "style", "rect", "polyline", "path", "text"}
 ATTRIBUTES = {
     *("class", "color", "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin"),
-    *(
-        "x",
-        "y",
-        "width",
-        "height",
-        "points",
-        "d",
-        "text-anchor",
-        "font-size",
-        "font-weight",
-        "font-family",
-        "transform",
-    ),
+    *("x", "y", "width", "height", "points", "d", "transform"),
+    *("text-anchor", "font-size", "font-weight", "font-family"),
     *("role", "viewBox", "aria-hidden"),
 }
 EVERY = [(name, each) for name, found in CHARTS.items() for each in found]
@@ -148,13 +137,19 @@ def test_fifty_curves_are_told_apart() -> None:
     assert len({(theme.hue(number), theme.dash(number)) for number in range(50)}) == 50
 
 
-def test_lines_are_broken_where_they_do_not_fit() -> None:
-    assert wrapped("one two three", text_width("one two")) == ["one two", "three"]
-    assert wrapped("a\xa0b c", text_width("a b")) == ["a\xa0b", "c"]
-    assert wrapped("one two three", 30, most=1)[0].endswith("…")
-    assert wrapped(" one  two ", 999) == ["one two"]
-    assert wrapped("x" * 9 + " y", text_width("xxx…")) == ["xxx…", "y"]
-    assert all(text_width(line) <= 60 for line in wrapped("x" * 99 + " " + "y" * 99, 60))
+@pytest.mark.parametrize(
+    ("text", "as_wide_as", "lines"),
+    [
+        ("one two three", "one two", ["one two", "three"]),
+        (" one  two ", "one two", ["one two"]),
+        ("a\xa0b c", "a b", ["a\xa0b", "c"]),
+        ("aaa bbb ccc ddd", "ccc…", ["aaa", "bbb", "ccc…"]),
+        ("xxxxxxxxx y", "xxx…", ["xxx…", "y"]),
+        ("xx…xxx", "xx……", ["xx…"]),
+    ],
+)
+def test_a_text_is_broken_or_cut_where_it_does_not_fit(text: str, as_wide_as: str, lines: list[str]) -> None:
+    assert wrapped(text, text_width(as_wide_as)) == lines
 
 
 def test_no_letter_is_wider_than_assumed() -> None:
@@ -194,7 +189,7 @@ def test_marks_are_of_curves() -> None:
     assert refusals("tradeoffs", BODIES["tradeoffs"], accept=SVG, mark="[0.5]") == [("/mark", "unknown_field")]
 
 
-def test_they_go_with_a_table_as_the_body_too() -> None:
+def test_options_of_pictures_go_with_a_table_as_the_body_too() -> None:
     body = "scores,labels\n0.9,1\n0.2,0\n"
     picture = drawn("curves", body, content_type=CSV, chart="roc", side="160")
     assert float(picture.get("width", "")) == 226

@@ -17,6 +17,12 @@ def run(*words: object, given: str | bytes | None = None, **variables: str | Non
     return CliRunner().invoke(commands, [*map(str, words)], input=given, env=variables)
 
 
+def refusal(done: Result) -> str:
+    """What a command says that must have refused, without printing anything else."""
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    return done.stderr
+
+
 def answered(operation: str, body: bytes, media_type: str = "text/csv", **options: str) -> bytes:
     path = f"/v1/{operation}"
     request = Request(operation, path, media_type, "application/json", tuple(options.items()), body)

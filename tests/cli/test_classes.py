@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from service.wire.media_types import CSV, SVG
+from tests.cli.gate.gating import written
 from tests.cli.running import run
 from tests.support.asking import ask
 
@@ -26,9 +27,7 @@ COLUMNS = ("--scores", "cat,dog,owl", "--labels", "animal")
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "a.csv"
-    path.write_text(TABLE)
-    return path
+    return written(tmp_path, TABLE, "a.csv")
 
 
 rocpr = partial(run, "classes")
@@ -76,7 +75,7 @@ def test_several_labels_have_no_pairs(tmp_path: Path) -> None:
     assert "2 classes against the rest" in run.stdout
 
 
-def test_a_picture(file: Path, tmp_path: Path) -> None:
+def test_the_plot_is_the_picture_of_the_answer(file: Path, tmp_path: Path) -> None:
     run = rocpr(file, *COLUMNS, "--plot", tmp_path / "a.svg")
     assert run.exit_code == 0, run.output
     assert (tmp_path / "a.svg").read_bytes() == bytes(ask("classes", TABLE, CSV, SVG, **QUERY).body)

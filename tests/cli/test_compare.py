@@ -9,12 +9,22 @@ import pytest
 from service.cli.layout import MOST_ROWS
 from tests.cli import running
 from tests.cli.comparing import ALL, CLASSIFIERS, FIRST, SECOND, TEN, answered, rocpr, sample, written
-from tests.cli.running import DATA
+from tests.cli.running import DATA, refusal
 
 
 def section(text: str, title: str) -> list[str]:
     """Return the lines below a title."""
     return text.partition(f"\n{title}")[2].partition("\n\n")[0].splitlines()
+
+
+def test_tables_of_groups_are_what_the_service_answers(tmp_path: Path) -> None:
+    one = {"score_from": [0.8, 0.3], "score_to": [0.8, 0.3], "positives": [3, 1], "negatives": [1, 4]}
+    two = {"score": [0.7, 0.2], "positives": [2, 2], "negatives": [1, 4]}
+    (tmp_path / "one.csv").write_text("score_from,score_to,positives,negatives\n0.8,0.8,3,1\n0.3,0.3,1,4\n")
+    (tmp_path / "two.csv").write_text("score,positives,negatives\n0.7,2,1\n0.2,2,4\n")
+    run = rocpr(tmp_path / "one.csv", tmp_path / "two.csv", "--json")
+    assert (run.exit_code, run.stderr) == (0, "")
+    assert run.stdout == answered({"one": {"groups": one}, "two": {"groups": two}}).decode()
 
 
 def test_the_summary_as_a_whole(tmp_path: Path) -> None:
@@ -255,19 +265,16 @@ def test_a_file_without_a_name_is_named_after_itself(tmp_path: Path) -> None:
 
 
 def test_one_table_without_names_of_columns_gets_advice(tmp_path: Path) -> None:
-    run = rocpr(one_table(tmp_path))
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert "Name the columns of scores to compare, as in --scores a,b" in run.stderr
-    assert run.stderr.count("--labels") == 1
+    said = refusal(rocpr(one_table(tmp_path)))
+    assert "Name the columns of scores to compare, as in --scores a,b" in said
+    assert said.count("--labels") == 1
 
 
 def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:
-    run = rocpr(one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--engine", "duckdb")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert "With --engine, give every classifier as NAME=FILE." in run.stderr
-    globs = rocpr(tmp_path / "*.csv", tmp_path / "*.parquet", "--engine", "duckdb")
-    assert (globs.exit_code, globs.stdout) == (2, "")
-    assert "is not NAME=FILE; put a name first" in globs.stderr
+    said = refusal(rocpr(one_table(tmp_path), "--labels", "y", "--scores", "all,ten", "--engine", "duckdb"))
+    assert "With --engine, give every classifier as NAME=FILE." in said
+    said = refusal(rocpr(tmp_path / "*.csv", tmp_path / "*.parquet", "--engine", "duckdb"))
+    assert "is not NAME=FILE; put a name first" in said
 
 
 def differences(text: str) -> dict[tuple[str, str], list[str]]:
@@ -337,8 +344,6 @@ def test_files_that_are_not_paired_are_refused_with_paired(tmp_path: Path) -> No
     words = written(
         tmp_path, a={"scores": [3, 1, 2], "labels": [1, 0, 0]}, b={"scores": [3, 1, 2], "labels": [0, 1, 0]}
     )
-    done = rocpr(*words, "--paired")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "Row 0, counting from 0, has different labels in the two evaluations" in done.stderr
+    assert "Row 0, counting from 0, has different labels in the two evaluations" in refusal(rocpr(*words, "--paired"))
     done = rocpr(*words, "--paired", "--json")
     assert (done.exit_code, "--paired is for the summary" in done.stderr) == (2, True)

@@ -11,6 +11,7 @@ from service.cli.curves import AREA_MEANINGS, SUMMARY
 from service.cli.layout import MOST_ROWS
 from service.operations import OPERATIONS
 from tests.cli import running
+from tests.cli.gate.gating import written
 from tests.cli.running import DATA, run
 
 CLASSIFIERS = {"counts": {"tp": [6, 9, 8], "fp": [1, 4, 6], "fn": [4, 1, 2], "tn": [9, 6, 4]}}
@@ -38,8 +39,7 @@ def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
 
 def test_what_is_not_0_or_1_does_not_look_like_it(tmp_path: Path) -> None:
     """One of 10,000 positives scores below one of 10,000 negatives."""
-    path = tmp_path / "groups.csv"
-    path.write_text("score,positives,negatives\n4,9999,0\n3,0,1\n2,1,0\n1,0,99999999\n")
+    path = written(tmp_path, "score,positives,negatives\n4,9999,0\n3,0,1\n2,1,0\n1,0,99999999\n", "groups.csv")
     assert re.search(r"^  roc +0\.999999999999  ", rocpr(path).stdout, re.MULTILINE)
     assert re.search(r"^ +2\.0 +10000 +1 +1\.000000 +0\.00000001 +0\.999900$", rocpr(path).stdout, re.MULTILINE)
 
@@ -48,14 +48,12 @@ HINT = "  roc is below 0.5: do the scores run the other way? See --lower-is-posi
 
 
 def test_scores_that_may_run_the_other_way_are_pointed_out(tmp_path: Path) -> None:
-    path = tmp_path / "distances.csv"
-    path.write_text("scores,labels\n0.1,1\n0.2,1\n0.9,0\n0.3,1\n")
+    path = written(tmp_path, "scores,labels\n0.1,1\n0.2,1\n0.9,0\n0.3,1\n", "distances.csv")
     done = rocpr(path)
     assert (done.exit_code, done.stdout.count(HINT)) == (0, 1)
     assert HINT not in rocpr(path, "--lower-is-positive").stdout
     assert HINT not in rocpr(DATA / "digits_eight.csv").stdout
-    rules = tmp_path / "rules.toml"
-    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.9\n')
+    rules = written(tmp_path, '[[rules]]\nmetric = "roc"\nmin = 0.9\n', "rules.toml")
     done = run("gate", rules, path)
     assert (done.exit_code, done.stdout.count(HINT)) == (1, 1)
     assert HINT not in run("gate", rules, path, "--lower-is-positive").stdout
@@ -64,8 +62,7 @@ def test_scores_that_may_run_the_other_way_are_pointed_out(tmp_path: Path) -> No
 
 def test_the_summary_as_a_whole(tmp_path: Path) -> None:
     """Figure 7 of Davis and Goadrich (2006), curve II, with a threshold."""
-    path = tmp_path / "counts.csv"
-    path.write_text("threshold,tp,fp\n0.25,20,500\n")
+    path = written(tmp_path, "threshold,tp,fp\n0.25,20,500\n", "counts.csv")
     assert rocpr(path, "--positives", "20", "--negatives", "2000").stdout.splitlines() == [
         str(path),
         "",
@@ -149,8 +146,7 @@ def test_intervals_are_laid_out_next_to_their_areas(tmp_path: Path) -> None:
         for area, one in found.items()
     ]
     assert max(map(len, run.stdout.splitlines()[1:])) <= 80
-    request = tmp_path / "request.json"
-    request.write_text(json.dumps({**CLASSIFIERS, "intervals": {}}))
+    request = written(tmp_path, {**CLASSIFIERS, "intervals": {}}, "request.json")
     assert "\n  average_precision      -      -               -      -  -\n" in rocpr(request).stdout
 
 
@@ -244,15 +240,13 @@ def test_a_wrong_option_is_pointed_to(named: Path) -> None:
 @pytest.mark.parametrize("name", ["keep", "labels"])
 def test_an_error_in_a_column_does_not_point_to_the_option_that_names_it(tmp_path: Path, name: str) -> None:
     """Nor to an option of the same name that the summary requests."""
-    path = tmp_path / "one.csv"
-    path.write_text(f"scores,{name}\n0.9,1\n0.4,1\n")
+    path = written(tmp_path, f"scores,{name}\n0.9,1\n0.4,1\n", "one.csv")
     run = rocpr(path, "--labels", name)
     assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  column {name}: All 2 labels are positive")
 
 
 def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
-    path = tmp_path / "request.JSON"
-    path.write_text(json.dumps({**CLASSIFIERS, "include": ["auc"]}))
+    path = written(tmp_path, {**CLASSIFIERS, "include": ["auc"]}, "request.JSON")
     run = rocpr(path)
     assert areas_in(run.stdout)["roc"] == "-"
     assert "Convex hull" not in run.stdout

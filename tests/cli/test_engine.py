@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from tests.cli.running import DATA, run
+from tests.cli.gate.gating import written
+from tests.cli.running import DATA, refusal, run
 from tests.support.mounts import behind, small
 
 ROOT = DATA.parent.parent
@@ -71,7 +72,7 @@ def test_summaries_are_those_of_the_rows(lake: Path) -> None:
         assert len(wanted) > 20
 
 
-def test_weights(lake: Path) -> None:
+def test_an_engine_with_weights_gives_the_same_areas(lake: Path) -> None:
     wanted = json.loads(run("curves", lake / "all.parquet", "--json", "--weights", "w").stdout)
     words = ["--json", "--weights", "w", "--weight-decimals", 1, *DUCKDB]
     found = json.loads(run("curves", lake / "part-*.parquet", *words).stdout)
@@ -84,8 +85,9 @@ def test_comparisons_and_gates(lake: Path, tmp_path: Path) -> None:
     several = [f"new={lake}/part-*.parquet", f"same={lake}/all.csv"]
     wanted = run("compare", *pair, "--json")
     assert run("compare", *several, "--json", *DUCKDB).stdout_bytes == wanted.stdout_bytes
-    rules = tmp_path / "rules.toml"
-    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.7\n\n[[rules]]\nmetric = "roc"\nmax_drop = 0.01\n')
+    rules = written(
+        tmp_path, '[[rules]]\nmetric = "roc"\nmin = 0.7\n\n[[rules]]\nmetric = "roc"\nmax_drop = 0.01\n', "rules.toml"
+    )
     words = [rules, lake / "part-*.parquet", "--baseline", lake / "all.csv", *DUCKDB]
     done = run("gate", *words)
     assert done.exit_code == 0, done.output
@@ -108,8 +110,7 @@ def test_bounds_hold_the_exact_areas_and_are_as_close_as_asked(tmp_path: Path) -
 
 
 def test_several_labels_are_told(tmp_path: Path) -> None:
-    file = tmp_path / "animals.csv"
-    file.write_text("scores,labels\n0.9,cat\n0.8,dog\n0.7,cat\n0.2,cow\n0.1,cow\n")
+    file = written(tmp_path, "scores,labels\n0.9,cat\n0.8,dog\n0.7,cat\n0.2,cow\n0.1,cow\n", "animals.csv")
     done = run("curves", file, "--json", "--positive-label", "cat", *DUCKDB)
     assert (done.exit_code, done.stderr) == (0, "")
     wanted = run("curves", file, "--json", "--positive-label", "cat").stdout
@@ -157,8 +158,7 @@ def test_several_labels_are_told(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said(content: str, words: list[str], lines: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "rows.csv"
-    file.write_text(content)
+    file = written(tmp_path, content, "rows.csv")
     done = run("curves", file, *words, *DUCKDB)
     said = " ".join(done.stderr.split())
     assert done.exit_code == 2, done.output
@@ -169,9 +169,7 @@ def test_what_is_wrong_is_said(content: str, words: list[str], lines: list[str],
 
 def test_options_of_an_engine_need_one(lake: Path) -> None:
     for words in (["--tolerance", "0.1"], ["--memory", "1GB"], ["--spill", lake], ["--weight-decimals", "3"]):
-        done = run("curves", DIGITS, *words)
-        assert done.exit_code == 2
-        assert f"{words[0]} needs --engine" in done.stderr
+        assert f"{words[0]} needs --engine" in refusal(run("curves", DIGITS, *words))
     assert "--engine reads tables" in run("curves", "-", "--format", "json", *DUCKDB).stderr
 
 
@@ -314,26 +312,21 @@ def test_a_full_disk_is_told(lake: Path, tmp_path: Path) -> None:
 
 
 def test_a_weight_too_large_for_its_decimals_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "weights.csv"
-    path.write_text("scores,labels,weights\n0.5,1,1e12\n0.4,0,1\n")
-    done = run("curves", path, *DUCKDB, "--weight-decimals", "6")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1] == "  A weight is too large for that many decimals: lower --weight-decimals."
+    path = written(tmp_path, "scores,labels,weights\n0.5,1,1e12\n0.4,0,1\n", "weights.csv")
+    said = refusal(run("curves", path, *DUCKDB, "--weight-decimals", "6"))
+    assert said.splitlines()[-1] == "  A weight is too large for that many decimals: lower --weight-decimals."
     assert run("curves", path, *DUCKDB, "--weight-decimals", "5").exit_code == 0
 
 
 @pytest.mark.parametrize("words", [["slices", "a.csv", "--slices", "country"], ["compare", "a=a.csv", "b=b.csv"]])
 def test_bounds_are_not_promised_where_every_score_is_needed(words: list[str]) -> None:
-    done = run(*words, *DUCKDB, "--tolerance", "1e-6")
-    assert done.exit_code == 2
-    assert "--tolerance is for curves, tradeoffs and gate" in done.stderr
+    assert "--tolerance is for curves, tradeoffs and gate" in refusal(run(*words, *DUCKDB, "--tolerance", "1e-6"))
     assert "--tolerance" not in run(words[0], "--help").stdout
 
 
 @pytest.mark.parametrize("names", ["country", " country ", '["country"]', ' [ "country" ] '])
 def test_slices_are_named_as_without_an_engine(tmp_path: Path, names: str) -> None:
-    table = tmp_path / "a.csv"
-    table.write_text("scores,labels,country\n0.9,1,DE\n0.8,0,DE\n0.3,0,FR\n0.7,1,FR\n")
+    table = written(tmp_path, "scores,labels,country\n0.9,1,DE\n0.8,0,DE\n0.3,0,FR\n0.7,1,FR\n", "a.csv")
     here, there = (
         run("slices", table, "--slices", names, "--json", *engine) for engine in ([], ["--engine", "duckdb"])
     )
@@ -342,8 +335,7 @@ def test_slices_are_named_as_without_an_engine(tmp_path: Path, names: str) -> No
 
 
 def test_a_column_with_a_comma_in_its_name_defines_slices(tmp_path: Path) -> None:
-    table = tmp_path / "a.csv"
-    table.write_text('scores,labels,"a,b"\n0.9,1,DE\n0.8,0,DE\n0.3,0,FR\n0.7,1,FR\n')
+    table = written(tmp_path, 'scores,labels,"a,b"\n0.9,1,DE\n0.8,0,DE\n0.3,0,FR\n0.7,1,FR\n', "a.csv")
     found = run("slices", table, "--slices", '["a,b"]', "--json", "--engine", "duckdb")
     assert found.exit_code == 0, found.stderr
     assert json.loads(found.stdout)["slices"]["a,b"] == ["DE", "FR"]

@@ -11,7 +11,8 @@ from service.cli.asking import as_typed
 from service.cli.commands import rocpr as commands
 from service.operations import OPERATIONS
 from service.wire.formats.tables import one_evaluation
-from tests.cli.running import DATA, NAMED, answered, flags, run
+from tests.cli.gate.gating import written
+from tests.cli.running import DATA, NAMED, answered, flags, refusal, run
 
 COMMANDS = ["curves", "tradeoffs", "compare"]
 ONE_FILE = COMMANDS[:2]
@@ -88,33 +89,28 @@ def test_columns_and_labels_are_named_as_in_the_query(named: Path, command: str)
 
 @pytest.mark.parametrize("command", ONE_FILE)
 def test_a_wrong_value_is_pointed_to(command: str) -> None:
-    done = run(command, "-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[0] == "Error: standard input: This cannot be used."
-    assert re.search(r"\n  column scores, row 3: .*\(not_a_number\)\n", done.stderr)
-    assert "\n  column labels, row 4: " in done.stderr
-    assert done.stderr.count("--positive-label") == 1
-    assert done.stderr.endswith("\n  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
+    said = refusal(run(command, "-", "--format", "csv", given="scores,labels\n0.9,1\nabc,0\n0.3,yes\n"))
+    assert said.splitlines()[0] == "Error: standard input: This cannot be used."
+    assert re.search(r"\n  column scores, row 3: .*\(not_a_number\)\n", said)
+    assert "\n  column labels, row 4: " in said
+    assert said.count("--positive-label") == 1
+    assert said.endswith("\n  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("json", [[], ["--json"]])
 def test_a_file_that_cannot_be_parsed(tmp_path: Path, command: str, json: list[str]) -> None:
-    path = tmp_path / "cut.json"
-    path.write_text('{"scores": [1, 2')
-    done = run(*words(command, path), *json)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"Error: {path}: This cannot be read.\n  ")
+    path = written(tmp_path, '{"scores": [1, 2', "cut.json")
+    assert refusal(run(*words(command, path), *json)).startswith(f"Error: {path}: This cannot be read.\n  ")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_table_with_other_columns_gets_advice_how_to_name_them(named: Path, command: str) -> None:
-    done = run(*words(command, named))
-    assert done.exit_code == 2
-    assert done.stderr.startswith(f"Error: {named}: ")
-    assert "(missing)" in done.stderr
-    assert "Did you mean --scores score --labels y? (missing)" in done.stderr
-    assert done.stderr.count("--labels") == 1
+    said = refusal(run(*words(command, named)))
+    assert said.startswith(f"Error: {named}: ")
+    assert "(missing)" in said
+    assert "Did you mean --scores score --labels y? (missing)" in said
+    assert said.count("--labels") == 1
     unlike = run(*fed(command), "--format", "csv", given="a,b\n1,1\n").stderr
     assert unlike.count("give them with --scores and --labels. (missing)") == unlike.count("--labels") == 1
     half = run(*fed(command), "--format", "csv", given="p,b\n1,1\n").stderr
@@ -132,13 +128,9 @@ def test_an_empty_setting_counts_as_unset() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_limits_come_from_the_settings(command: str) -> None:
     given = words(command, ALL, *[TEN] * (command == "compare"))
-    done = run(*given, ROCPR_MAX_ROWS="568")
-    assert done.exit_code == 2
-    assert "The table has too many rows.\n  " in done.stderr
+    assert "The table has too many rows.\n  " in refusal(run(*given, ROCPR_MAX_ROWS="568"))
     assert run(*given, ROCPR_MAX_ROWS="569").exit_code == 0
-    done = run(*given, ROCPR_MAX_ROWS="many")
-    assert done.exit_code == 2
-    assert done.stderr.startswith("Error: ROCPR_MAX_ROWS must be ")
+    assert refusal(run(*given, ROCPR_MAX_ROWS="many")).startswith("Error: ROCPR_MAX_ROWS must be ")
 
 
 COMPARED = [f"all={ALL}", f"ten={TEN}"]
@@ -176,10 +168,8 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
         (["curves", str(ALL), str(TEN), "--engine", "duckdb"], f"{TEN} is another: put the pattern in quotes."),
     ],
 )
-def test_usage_errors(arguments: list[str], message: str) -> None:
-    done = run(*arguments, given="{}")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert message in done.stderr
+def test_wrong_usage_is_told_and_exits_with_2(arguments: list[str], message: str) -> None:
+    assert message in refusal(run(*arguments, given="{}"))
 
 
 PROGRAM = [sys.executable, "-c", "from service.cli.main import main; main()"]
@@ -239,15 +229,12 @@ def test_too_little_memory_ends_with_advice(command: list[str], monkeypatch: pyt
         raise MemoryError
 
     monkeypatch.setattr(commands.commands[command[0]], "parse_args", lack)
-    ended = run(*command)
-    assert ended.exit_code == 2
-    assert ended.stderr.startswith("Error: This needs more memory than the process may use.")
+    assert refusal(run(*command)).startswith("Error: This needs more memory than the process may use.")
 
 
 @pytest.mark.all
 def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> None:
-    rules = tmp_path / "rules.toml"
-    rules.write_text('[[rules]]\nmetric = "roc"\nmin = 0.5\n')
+    rules = written(tmp_path, '[[rules]]\nmetric = "roc"\nmin = 0.5\n', "rules.toml")
     limited = (
         "import resource as r; r.setrlimit(r.RLIMIT_AS, (1 << 31, 1 << 31)); from service.cli.main import main; main()"
     )

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from tests.cli.gate.gate_server import KEY
-from tests.cli.running import run
+from tests.cli.running import refusal, run
 
 ROWS = "scores,labels\ninf,1\n2.5,0\n0.5,1\n-inf,0\n-inf,1\n"
 ROC = 3.5 / 6
@@ -58,9 +58,7 @@ def test_a_rule_may_be_at_one(scores: Path, rules: Path, threshold: str, recall:
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_other_numbers_of_rules_are_finite(scores: Path, rules: Path, value: str) -> None:
     rules.write_text(f'[[rules]]\nmetric = "roc"\nmin = {value}\n')
-    done = run("gate", rules, scores)
-    assert done.exit_code == 2
-    assert f"line 3: {value} is not a finite number." in done.stderr
+    assert f"line 3: {value} is not a finite number." in refusal(run("gate", rules, scores))
 
 
 def test_a_server_gets_numbers_in_the_same_order(guarded: str, scores: Path, rules: Path) -> None:

@@ -8,6 +8,8 @@ from click.testing import CliRunner, Result
 
 from service.cli.commands import rocpr as commands
 from service.web.access.keys import Keys
+from tests.cli.gate.gating import written
+from tests.cli.running import refusal
 
 KEY = re.compile(r"rocpr_[A-Za-z0-9_-]{43}\n")
 
@@ -48,35 +50,27 @@ def test_the_line_is_appended_to_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_key_is_begun(tmp_path: Path) -> None:
-    file = tmp_path / "keys"
-    file.write_text("# none yet\n")
+    file = written(tmp_path, "# none yet\n", "keys")
     run = key_new("first", "--file", str(file))
     assert Keys(file).name_of(run.stdout.strip()) == "first"
 
 
 @pytest.mark.parametrize("name", ["", " ", "two words", "a/b", "ü", "a\n", "x" * 65])
 def test_an_invalid_name_is_refused(name: str) -> None:
-    run = key_new("--", name)
-    assert run.exit_code == 2
-    assert run.stdout == ""
-    assert "1 to 64 of the characters" in run.stderr
+    assert "1 to 64 of the characters" in refusal(key_new("--", name))
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     key_new("first", "--file", str(file))
     before = file.read_bytes()
-    run = key_new("first", "--file", str(file))
-    assert run.exit_code == 2
-    assert run.stdout == ""
-    assert "already has a key for first" in run.stderr
+    assert "already has a key for first" in refusal(key_new("first", "--file", str(file)))
     assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("text", ["secret-looking\n", "first " + "g" * 64])
 def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "notes"
-    file.write_text(text)
+    file = written(tmp_path, text, "notes")
     run = key_new("first", "--file", str(file))
     assert run.exit_code == 1
     assert run.stdout == ""

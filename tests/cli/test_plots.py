@@ -15,6 +15,7 @@ from service.cli.commands import rocpr as commands
 from service.wire.answers import png
 from service.wire.media_types import CSV, PNG, SVG, TEXT
 from tests.cli.gate.gating import ALL, FAILING, TEN, written
+from tests.cli.running import refusal
 from tests.cli.running import run as rocpr
 from tests.support.asking import ask
 
@@ -62,9 +63,8 @@ def test_a_png_of_too_many_rules_is_refused(tmp_path: Path, monkeypatch: pytest.
 
 def test_without_the_extra_or_a_font_a_png_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(png, "is_drawn", lambda: False)
-    run = rocpr("curves", SCORES, "--plot", tmp_path / "a.png")
-    assert run.exit_code == 2
-    assert png.NEEDS in " ".join(run.stderr.replace("│", "").split())
+    said = refusal(rocpr("curves", SCORES, "--plot", tmp_path / "a.png"))
+    assert png.NEEDS in " ".join(said.replace("│", "").split())
 
 
 def _needs_png() -> None:
@@ -114,8 +114,7 @@ def test_a_command_that_is_refused_touches_no_file(tmp_path: Path, option: str, 
 
 
 def test_an_old_picture_stays_until_there_is_a_new_one(tmp_path: Path) -> None:
-    file = tmp_path / "a.svg"
-    file.write_text("old")
+    file = written(tmp_path, "old", "a.svg")
     assert rocpr("gate", written(tmp_path, "rules = 1"), ALL, "--plot", file).exit_code == 2
     assert file.read_text() == "old"
     assert rocpr("gate", written(tmp_path, FAILING), ALL, "--plot", file).exit_code == 1
@@ -164,14 +163,11 @@ def test_a_wrong_file_leaves_no_picture(tmp_path: Path) -> None:
     ("name", "message"), [("a.jpg", "must end in .svg or .png; a.jpg does not"), ("none/a.svg", "is not a directory")]
 )
 def test_other_files_are_refused(tmp_path: Path, name: str, message: str) -> None:
-    run = rocpr("curves", SCORES, "--plot", tmp_path / name)
-    assert run.exit_code == 2
-    assert message in " ".join(run.stderr.split())
+    assert message in " ".join(refusal(rocpr("curves", SCORES, "--plot", tmp_path / name)).split())
 
 
 def test_no_half_picture_is_left(tmp_path: Path) -> None:
-    picture = tmp_path / "a.svg"
-    picture.write_text("old")
+    picture = written(tmp_path, "old", "a.svg")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # Python ignores the signal
     try:
@@ -188,9 +184,8 @@ def test_a_full_disk_is_reported(tmp_path: Path) -> None:
         pytest.skip("there is no /dev/full")
     picture = tmp_path / "a.svg"
     picture.symlink_to("/dev/full")
-    run = rocpr("curves", SCORES, "--plot", picture)
-    assert run.exit_code == 2
-    assert "a.svg: The picture cannot be written: No space left on device." in run.stderr
+    said = refusal(rocpr("curves", SCORES, "--plot", picture))
+    assert "a.svg: The picture cannot be written: No space left on device." in said
     assert picture.is_symlink()
 
 
@@ -217,6 +212,4 @@ def test_a_terminal_without_braille_gets_plain_characters(encoding: str) -> None
 
 
 def test_it_is_allowed_without_json() -> None:
-    run = rocpr("curves", SCORES, "--json", "--show")
-    assert run.exit_code == 2
-    assert "--show cannot be combined with --json" in run.stderr
+    assert "--show cannot be combined with --json" in refusal(rocpr("curves", SCORES, "--json", "--show"))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import run
+from tests.cli.gate.gating import written
+from tests.cli.running import refusal, run
 
 GERMAN = "Größe;scores;labels\nä;0,9;1\n;;\nö;0,4;0\nü;;1\nß;0,3;1\n;;\n"
 OPTIONS = ("--delimiter", "semicolon", "--decimal", "comma")
@@ -31,11 +32,10 @@ def test_windows_1252_is_read_and_said(german: Path) -> None:
 
 
 def test_a_wrong_cell_has_the_row_of_the_spreadsheet(german: Path) -> None:
-    done = run("curves", german, *OPTIONS)
-    assert done.exit_code == 2
-    assert "\n  column scores, row 5: This is blank; " in done.stderr
-    assert "Leave out rows without one, or set --missing drop. (not_a_number)\n" in done.stderr
-    assert done.stderr.endswith("  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
+    said = refusal(run("curves", german, *OPTIONS))
+    assert "\n  column scores, row 5: This is blank; " in said
+    assert "Leave out rows without one, or set --missing drop. (not_a_number)\n" in said
+    assert said.endswith("  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
     done = run("curves", german, *OPTIONS, "--header", "absent", "--scores", "2", "--labels", "3")
     assert "\n  column 2, row 1: 'scores' is not a decimal number" in done.stderr
 
@@ -58,25 +58,22 @@ def test_every_command_reads_them(german: Path, tmp_path: Path) -> None:
 
 
 def test_a_line_for_excel_gives_the_delimiter(tmp_path: Path) -> None:
-    path = tmp_path / "excel.csv"
-    path.write_text("sep=;\nscores;labels\n0,9;1\n0,2;x\n")
+    path = written(tmp_path, "sep=;\nscores;labels\n0,9;1\n0,2;x\n", "excel.csv")
     done = run("curves", path, "--decimal", "comma")
     assert "\n  column labels, row 3: " in done.stderr
 
 
 def test_a_list_of_numbers_with_a_decimal_comma_is_refused(german: Path) -> None:
     for words in (["curves", german, "--thresholds", "0,5"], ["tradeoffs", german, "--at-lambda", "0,5"]):
-        done = run(*words, *OPTIONS, "--missing", "drop")
-        assert done.exit_code == 2
-        assert f"{words[2]}: With --decimal comma, 0,5 may be one number or several: write 0.5" in done.stderr
+        said = refusal(run(*words, *OPTIONS, "--missing", "drop"))
+        assert f"{words[2]}: With --decimal comma, 0,5 may be one number or several: write 0.5" in said
 
 
 def test_numbers_are_no_names() -> None:
     rows = "0.9,1\n0.8,0\n0.7,1\n"
     for words in ([], ["--scores", "0.9", "--labels", "1"]):
-        done = run("curves", "-", "--format", "csv", *words, given=rows)
-        assert done.exit_code == 2
-        assert "add the line scores,labels above, or set --header absent" in done.stderr
+        said = refusal(run("curves", "-", "--format", "csv", *words, given=rows))
+        assert "add the line scores,labels above, or set --header absent" in said
     done = run("curves", "-", "--format", "csv", "--header", "absent", "--include", "auc", "--json", given=rows)
     assert json.loads(done.stdout)["auc"]["roc"] == 0.5
 
@@ -85,10 +82,9 @@ def test_numbers_are_no_names() -> None:
     "given", ["[a],scores,labels\n1,0.9\n", "scores,labels\n0.9\n", '"\n', "", "\n", "a\0,b\n1,2\n"]
 )
 def test_a_problem_speaks_of_the_file(given: str) -> None:
-    done = run("curves", "-", "--format", "csv", given=given)
-    assert done.exit_code == 2
-    assert "body" not in done.stderr
-    assert "looks like" not in done.stderr
+    said = refusal(run("curves", "-", "--format", "csv", given=given))
+    assert "body" not in said
+    assert "looks like" not in said
 
 
 def test_counts_under_other_names() -> None:
@@ -107,17 +103,13 @@ def test_counts_under_other_names() -> None:
     [["--missing", "drop"], ["--escape", "backslash"], ["--header", "absent"], ["--tp", "T"], ["--score", "s"]],
 )
 def test_an_engine_refuses_what_it_does_not_do(words: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("scores,labels\n0.9,1\n0.2,0\n")
-    done = run("curves", path, "--engine", "duckdb", *words)
-    assert done.exit_code == 2
-    assert f"{words[0]} cannot be combined with --engine." in done.stderr
+    path = written(tmp_path, "scores,labels\n0.9,1\n0.2,0\n", "t.csv")
+    assert f"{words[0]} cannot be combined with --engine." in refusal(run("curves", path, "--engine", "duckdb", *words))
 
 
 def test_an_engine_knows_that_numbers_are_no_names(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    path = tmp_path / "t.csv"
-    path.write_text("0.9,1\n0.8,0\n0.7,1\n")
+    path = written(tmp_path, "0.9,1\n0.8,0\n0.7,1\n", "t.csv")
     done = run("curves", path, "--engine", "duckdb", "--scores", "0.9", "--labels", "1")
     assert (done.exit_code, "add a line such as scores,labels above it" in done.stderr) == (2, True), done.stderr
     path.write_text("scores labels\n0.9 1\n0.8 0\n")

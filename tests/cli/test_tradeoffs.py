@@ -9,6 +9,7 @@ import pytest
 
 from service.cli.layout import MOST_ROWS
 from tests.cli import running
+from tests.cli.gate.gating import written
 from tests.cli.running import DATA, flags, run
 
 INDICES = ["kulczynski", "f_measure", "fowlkes_mallows", "jaccard"]
@@ -44,8 +45,7 @@ def test_the_summary_has_the_numbers_of_the_answer(name: str) -> None:
 
 def test_the_summary_as_a_whole(tmp_path: Path) -> None:
     """Half of 20 positives before any of 2000 negatives, so 1/f is 1 + lambda, or 101 - 100 lambda for all rows."""
-    path = tmp_path / "counts.csv"
-    path.write_text("threshold,tp,fp\n0.25,10,0\n")
+    path = written(tmp_path, "threshold,tp,fp\n0.25,10,0\n", "counts.csv")
     run = rocpr(path, "--positives", 20, "--negatives", 2000, "--indices", "f_measure", "--at-lambda", "[0.5, 0, 1]")
     assert run.stdout.splitlines() == [
         str(path),
@@ -150,7 +150,6 @@ def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> N
         "  column indices, row 3",
         "  Rows are numbered as a spreadsheet shows them",
     ]
-    path = tmp_path / "request.json"
-    path.write_text('{"scores": [2, 1], "labels": [0, 1], "indices": ["f1"]}')
+    path = written(tmp_path, '{"scores": [2, 1], "labels": [0, 1], "indices": ["f1"]}', "request.json")
     run = rocpr(path)
     assert run.stderr.startswith(f"Error: {path}: This cannot be used.\n  /indices/0: ")

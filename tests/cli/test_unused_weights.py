@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.gate.gating import written
 from tests.cli.running import run as rocpr
 
 ROWS = "scores,labels,sample weight\n0.9,1,2\n0.7,0,1\n0.4,1,1\n0.2,0,5\n"
@@ -13,9 +14,7 @@ TOLD = "The column 'sample weight' is not used."
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    path = tmp_path / "rows.csv"
-    path.write_text(ROWS)
-    return path
+    return written(tmp_path, ROWS, "rows.csv")
 
 
 def test_every_command_says_so_once(table: Path) -> None:

@@ -71,6 +71,7 @@ def test_it_is_served_as_yaml_and_as_json(client: FlaskClient) -> None:
     assert yaml.load(in_yaml.text, Loader=yaml.CSafeLoader) == in_json.get_json() == CLIENTS
     assert "&id" not in in_yaml.text
     assert list(in_json.get_json()["paths"]) == list(CLIENTS["paths"])
+    assert in_yaml.text.startswith("openapi: ")
 
 
 def test_it_leaves_the_whole_contract_as_it_is() -> None:
@@ -102,6 +103,10 @@ def test_every_component_is_referred_to_and_every_reference_leads_to_one() -> No
     references = {node["$ref"] for node in _walk(CLIENTS) if "$ref" in node}
     components = {f"#/components/{kind}/{name}" for kind, named in CLIENTS["components"].items() for name in named}
     assert references == {each for each in components if "securitySchemes" not in each}
+
+
+def test_only_what_may_be_null_lists_null_among_its_values() -> None:
+    assert [node for node in _walk(CLIENTS) if None in node.get("enum", []) and not node.get("nullable")] == []
 
 
 def test_schemas_have_the_same_properties() -> None:

@@ -24,7 +24,7 @@ def _is_asset(rule: str) -> bool:
     return rule == "/docs/" or rule.startswith("/docs/<") or rule in parts
 
 
-def test_paths_and_methods_are_the_same(app: Flask) -> None:
+def test_paths_and_methods_are_those_of_the_document(app: Flask) -> None:
     served = {
         (rule.rule.replace("<", "{").replace(">", "}"), method)
         for rule in app.url_map.iter_rules()
@@ -87,7 +87,7 @@ def test_another_method_is_refused_with_those_that_are_allowed(client: FlaskClie
     assert found.method.upper() in answer.headers["Allow"].split(", ")
 
 
-def test_documents_are_read_alike_by_other_readers_of_yaml() -> None:
-    """No key or value that YAML 1.1 and 1.2 read differently (`on`, `no`, 1_0, 0o7)."""
+def test_the_document_is_read_alike_by_other_readers_of_yaml() -> None:
+    """It has no key or value that YAML 1.1 and 1.2 read differently (`on`, `no`, 1_0, 0o7)."""
     text = yaml.dump(document(), Dumper=yaml.CSafeDumper)
     assert json.dumps(yaml.load(text, Loader=yaml.CSafeLoader)) == json.dumps(document(), sort_keys=True)

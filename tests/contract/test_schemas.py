@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import pytest
@@ -78,7 +79,6 @@ JSON_TEXT = {
 
 CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
 """{what makes a fault: which of its arguments is the code}"""
-
 
 PICTURES = {operation: found for (operation, media_type), found in PICTURE_SCHEMAS.items() if media_type == PNG}
 """{operation: the schema of how its picture is drawn}"""
@@ -161,6 +161,13 @@ def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
     return rules[type(field)]()
 
 
+def _in_a_query(field: fields.Field[Any]) -> dict[str, Any]:
+    """What the document must say about a parameter: what it says about the field, except that there is no null."""
+    words = _in_the_documents_words(field)
+    found = words | {"type": words["type"][0]}
+    return found | {"enum": [word for word in words["enum"] if word is not None]} if "enum" in words else found
+
+
 def _without_words(node: dict[str, Any]) -> dict[str, Any]:
     name = node.get("$ref", "").rpartition("/")[2]
     if name in NAMES.values():
@@ -212,27 +219,13 @@ class TestParameters:
     )
     def test_of_pictures_hold_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:
         found = _shape_of_parameter(operation, name)
-        if name == "mark":
-            assert found == {"type": "string"}
-            return
-        expected = _in_the_documents_words(PICTURES[operation].fields[name])
-        expected |= {"type": expected["type"][0]}
-        if "enum" in expected:
-            expected["enum"] = [word for word in expected["enum"] if word is not None]
-        assert found == expected
+        assert found == ({"type": "string"} if name == "mark" else _in_a_query(PICTURES[operation].fields[name]))
 
     @_of_fields()
     def test_hold_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:
-        """A parameter takes what the field of the same name takes, except null."""
-        found = _shape_of_parameter(operation, name)
-        if name in TEXT | JSON_TEXT:
-            assert found == {"type": "string"}
-            return
-        field = _in_the_documents_words(_fields(operation)[name])
-        expected = field | {"type": field["type"][0]}
-        if "enum" in field:
-            expected["enum"] = [word for word in field["enum"] if word is not None]
-        assert found == expected
+        is_text = name in TEXT | JSON_TEXT
+        expected = {"type": "string"} if is_text else _in_a_query(_fields(operation)[name])
+        assert _shape_of_parameter(operation, name) == expected
 
     @_of_fields(JSON_TEXT)
     def test_that_are_json_text_show_what_the_field_of_their_name_holds(self, operation: str, name: str) -> None:
@@ -245,18 +238,20 @@ class TestParameters:
             assert violations(body["properties"][name], value) == []
             assert f"`{text}`" in parameter["description"]
 
-    @pytest.mark.parametrize("name", ["positives", "negatives"])
-    @pytest.mark.parametrize("operation", ["curves", "tradeoffs", "gates"])
-    def test_that_are_totals_or_name_columns_of_groups_are_text(self, operation: str, name: str) -> None:
+    @pytest.mark.parametrize(
+        ("operation", "name"),
+        [
+            *product(("curves", "tradeoffs", "gates"), ("positives", "negatives")),
+            ("gates", "baseline_scores"),
+        ],
+    )
+    def test_that_are_totals_or_name_columns_are_text(self, operation: str, name: str) -> None:
         assert _shape_of_parameter(operation, name) == {"type": "string"}
 
     def test_that_name_columns_of_evaluations_take_as_many_as_there_may_be(self) -> None:
         field = _in_the_documents_words(ComparisonsRequestSchema().fields["evaluations"])
         expected = field | {"type": "array", "items": {"type": "string"}}
         assert _shape_of_parameter("comparisons", "scores") == expected
-
-    def test_that_name_a_column_are_text(self) -> None:
-        assert _shape_of_parameter("gates", "baseline_scores") == {"type": "string"}
 
     @pytest.mark.parametrize("operation", [name for name, found in OPERATIONS.items() if found.tables])
     def test_name_the_tables_of_the_answer(self, operation: str) -> None:

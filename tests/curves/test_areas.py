@@ -30,7 +30,7 @@ def test_every_area_has_a_reference_with_which_the_properties_compare_it() -> No
     assert list(reference_pr.AREAS) == [field.name for field in fields(Areas)]
 
 
-def test_by_hand() -> None:
+def test_areas_are_those_worked_out_by_hand() -> None:
     # (0,0) (1,0) (1,1) (2,1) (2,2): three of four pairs in order; precision 1, 1/2, 2/3, 1/2 at the rows.
     found = areas(Rows([1, 1, 2], [0, 1, 1], 2, 2))
     assert found.roc == 0.75

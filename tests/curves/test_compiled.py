@@ -211,7 +211,7 @@ def test_columns_may_lie_apart_and_be_read_only(library: Path) -> None:
     assert_same(library, Counts(steps[:, 0], steps[:, 1], float(steps[-1, 0]) + 1, float(steps[-1, 1]) + 1))
 
 
-def test_it_is_used(library: Path) -> None:
+def test_every_loop_of_the_library_is_used(library: Path) -> None:
     """Otherwise the tests above would compare NumPy with itself."""
     scores, labels = np.array([0.3, 0.1, 0.7]), np.array([True, False, False])
     loops = ("rocpr_keys", "rocpr_groups", "rocpr_hull", "rocpr_boundary", "rocpr_points", "rocpr_sums")

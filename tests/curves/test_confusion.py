@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -89,42 +90,43 @@ def test_plain_summing_would_lose_this_weight() -> None:
     assert table.tp.tolist()[-1] == 1e16 + 2
 
 
-@pytest.mark.parametrize("labels", [[1, 1], [0, 0]])
-def test_one_class_only(labels: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("scores", "labels", "weights"),
+    [
+        ([1.0, 2.0], [1, 1], None),
+        ([1.0, 2.0], [0, 0], None),
+        ([1.0, 2.0], [0, 1], [1.0, 0.0]),
+        ([], [], None),
+    ],
+    ids=["no negatives", "no positives", "positives of weight zero", "no rows"],
+)
+def test_without_two_classes_there_is_no_table(
+    scores: list[float], labels: list[int], weights: list[float] | None
+) -> None:
     with pytest.raises(OneClassLabels):
-        table_of([1.0, 2.0], labels)
+        table_of(scores, labels, weights)
 
 
-def test_a_class_of_weight_zero_does_not_count() -> None:
-    with pytest.raises(OneClassLabels):
-        table_of([1.0, 2.0], [0, 1], [1.0, 0.0])
-
-
-def test_no_rows_means_no_classes() -> None:
-    with pytest.raises(OneClassLabels):
-        table_of([], [])
-
-
-@pytest.mark.parametrize("weight", [1e-151, 1e151, 5e-324, 1.7e308])
-def test_total_weight_out_of_range(weight: float) -> None:
+@pytest.mark.parametrize("weights", [[1e-151], [1e151], [5e-324], [1.7e308], [1.7e308, 1.7e308]])
+def test_a_total_weight_out_of_range_is_refused(weights: list[float]) -> None:
+    rows = 1 + len(weights)
     with pytest.raises(TotalOutOfRange):
-        table_of([1.0, 2.0], [0, 1], [1.0, weight])
+        table_of([float(row) for row in range(rows)], [0] + [1] * len(weights), [1.0, *weights])
 
 
-def test_weights_whose_sum_overflows() -> None:
-    with pytest.raises(TotalOutOfRange):
-        table_of([1.0, 2.0, 3.0], [0, 1, 1], [1.0, 1.7e308, 1.7e308])
-
-
-def test_lengths_differ() -> None:
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: Sample(np.zeros(3), np.zeros(2, dtype=np.bool_)),
+        lambda: Sample(np.zeros(2), np.zeros(2, dtype=np.bool_), np.ones(3)),
+        lambda: Counts(np.zeros(2), np.zeros(3), 1.0, 1.0),
+        lambda: Counts(np.zeros(2), np.zeros(2), 1.0, 1.0, np.zeros(1)),
+    ],
+    ids=["labels", "weights", "fp", "thresholds"],
+)
+def test_columns_of_other_lengths_are_refused(made: Callable[[], Sample | Counts]) -> None:
     with pytest.raises(LengthsDiffer):
-        Sample(np.zeros(3), np.zeros(2, dtype=np.bool_))
-    with pytest.raises(LengthsDiffer):
-        Sample(np.zeros(2), np.zeros(2, dtype=np.bool_), np.ones(3))
-    with pytest.raises(LengthsDiffer):
-        Counts(np.zeros(2), np.zeros(3), 1.0, 1.0)
-    with pytest.raises(LengthsDiffer):
-        Counts(np.zeros(2), np.zeros(2), 1.0, 1.0, np.zeros(1))
+        made()
 
 
 def test_counts_in_any_order_with_ends_added() -> None:
@@ -150,7 +152,7 @@ def test_equal_rows_stay_by_falling_threshold() -> None:
     assert table.thresholds[1:4].tolist() == [0.9, 0.5, 0.3]
 
 
-def test_no_sweep() -> None:
+def test_counts_that_fall_are_no_sweep() -> None:
     table = ConfusionTable.from_counts(Rows([2, 1], [1, 2], 3, 3).counts())
     assert not table.rises
     assert columns(table) == ([0, 2, 1, 3], [0, 1, 2, 3])

@@ -37,7 +37,7 @@ HULLS = {
 
 
 @pytest.mark.parametrize("name", HULLS)
-def test_membership(name: str) -> None:
+def test_the_rows_on_the_hull_are_found(name: str) -> None:
     points, expected = HULLS[name]
     table = table_of(points, 4, 4)
     assert RocHull.of(table).contains().tolist() == expected
@@ -77,7 +77,7 @@ CORNERS = {
 
 
 @pytest.mark.parametrize("name", CORNERS)
-def test_corners(name: str) -> None:
+def test_the_corners_of_the_curve_are_found(name: str) -> None:
     points, expected = CORNERS[name]
     assert corners(table_of(points, 4, 4)).tolist() == expected
 

@@ -51,7 +51,7 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_along_lambda(index: str) -> None:
+def test_values_along_lambda_are_those_of_the_formulas(index: str) -> None:
     assert f_of(ONE, GRID)[index] == pytest.approx([FORMULAS[index](at) for at in GRID], rel=1e-14)
 
 
@@ -111,7 +111,7 @@ MEANS = {
 
 
 @pytest.mark.parametrize(("index", "a", "b"), MEANS)
-def test_means_by_hand(index: str, a: float, b: float) -> None:
+def test_means_are_the_integrals_worked_out_by_hand(index: str, a: float, b: float) -> None:
     assert mean_of(index, PRECISE, a, b) == pytest.approx(MEANS[index, a, b], rel=1e-12)
 
 

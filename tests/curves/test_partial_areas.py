@@ -128,7 +128,7 @@ class TestLaws:
 
 
 @pytest.mark.parametrize("most", [0.01, 0.1, 0.3, 1.0])
-def test_is_scikit_learns(most: float) -> None:
+def test_mcclish_is_that_of_scikit_learn(most: float) -> None:
     """roc_auc_score(max_fpr) is McClish's."""
     random = np.random.default_rng(5)
     labels = random.random(2000) < 0.2
@@ -137,7 +137,7 @@ def test_is_scikit_learns(most: float) -> None:
     assert found == pytest.approx(roc_auc_score(labels, scores, max_fpr=most), rel=1e-14)
 
 
-def test_by_hand() -> None:
+def test_partial_areas_are_those_worked_out_by_hand() -> None:
     """Up to fpr 1/4, tpr is 1/3; from 1/2 on, it is 1; above tpr 1/2, nothing is left before fpr 1/3."""
     table = confusion_of(STEPS)
     area, mean, mcclish = of(table, "fpr", 0.0, 0.25)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from service.curves.density import BetaDensity
 from service.curves.errors import CurvesError, NoRowMeets
 from service.curves.tradeoff import Tradeoff, TradeoffOptions, evaluate_tradeoffs
 from tests.reference_tradeoff import INDICES, envelope, taking_part, value
@@ -31,13 +32,13 @@ def test_indices_asked_for_in_the_same_order() -> None:
     assert list(found) == ["kulczynski", "jaccard"]
 
 
-def test_totals() -> None:
+def test_totals_are_those_of_the_data() -> None:
     found = evaluate_tradeoffs(Rows([1], [1], 2, 7).counts())
     assert (found.positives, found.negatives) == (2.0, 7.0)
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_two_halves(index: str) -> None:
+def test_each_of_two_rows_is_best_on_its_half(index: str) -> None:
     found = tradeoffs(HALF_AND_HALF)[index]
     assert found.optimal.lambda_from.tolist() == [0.0, 0.5]
     assert found.optimal.lambda_to.tolist() == [0.5, 1.0]
@@ -120,8 +121,22 @@ def test_collinear_logarithms_meet_in_one_point() -> None:
     assert found.lambda_to[0] == pytest.approx(1 - math.log(2) / math.log(3), rel=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [
+        (Rows([2**53 - 2, 2**53 - 1], [0, 0], 2**53, 1e15), TradeoffOptions(lambda_range=(0.2158187566434726, 1.0))),
+        (
+            Rows([10**15 - 3, 10**15 - 1, 10**15], [0, 1, 1], 10**15, 1e6),
+            TradeoffOptions(lambda_range=(0.41276719275490237, 1.0), lambda_density=BetaDensity(1000.0, 2.0)),
+        ),
+    ],
+)
+def test_no_area_is_rounded_above_1(rows: Rows, options: TradeoffOptions) -> None:
+    assert max(tradeoff.area for tradeoff in tradeoffs(rows, options).values()) == 1
+
+
 @pytest.mark.parametrize("index", INDICES)
-def test_range_clips(index: str) -> None:
+def test_a_range_clips_the_intervals(index: str) -> None:
     found = tradeoffs(HALF_AND_HALF, TradeoffOptions(lambda_range=(0.25, 0.75)))[index]
     assert found.optimal.lambda_from.tolist() == [0.25, 0.5]
     assert found.optimal.lambda_to.tolist() == [0.5, 0.75]
@@ -158,7 +173,7 @@ def test_bounds_are_inclusive_and_of_the_reported_numbers() -> None:
         assert tradeoff.optimal.tp.tolist() == [10.0]
 
 
-def test_no_row_meets() -> None:
+def test_bounds_that_no_row_meets_are_refused() -> None:
     rows = Rows([1], [9], 10, 1000)
     with pytest.raises(NoRowMeets) as failure:
         tradeoffs(rows, TradeoffOptions(min_precision=math.nextafter(0.1, 1.0)))
@@ -187,7 +202,7 @@ def test_rows_without_a_true_positive_take_no_part() -> None:
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_reference_by_hand(index: str) -> None:
+def test_the_reference_finds_the_two_halves(index: str) -> None:
     table = HALF_AND_HALF.table()
     rows = taking_part(table, 0.0, 0.0)
     found = envelope(index, rows, table.positives, 0.0, 1.0)

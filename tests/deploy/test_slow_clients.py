@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from tests.deploy.conftest import Proxy
 from tests.e2e.wire import Connection, request
+from tests.support.processes import established
 
 pytestmark = pytest.mark.all
 
@@ -26,13 +26,6 @@ ASKED = {
     "health": request("GET", "/health/ready"),
     "evaluation": request("POST", "/v1/curves", FIFTY_ROWS, Content_Type="application/json"),
 }
-ESTABLISHED = "01"
-
-
-def connections_to(port: int) -> int:
-    """Count the established connections whose server's side is this port of 127.0.0.1."""
-    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return sum(line[1] == f"0100007F:{port:04X}" and line[3] == ESTABLISHED for line in lines)
 
 
 @pytest.mark.parametrize("slow_with", ["-H", "-B"], ids=["headers", "bodies"])
@@ -48,7 +41,7 @@ def test_slow_clients_do_not_delay_others(proxy: Proxy, slow_with: str) -> None:
     try:
         end = time.monotonic() + SECONDS
         while rounds < ROUNDS and attack.poll() is None and time.monotonic() < end:
-            rounds += connections_to(proxy.port) >= SLOW
+            rounds += established(proxy.port) >= SLOW
             for way, port in (("through", proxy.port), ("past", proxy.behind)):
                 for name, data in ASKED.items():
                     with Connection(port) as connection:

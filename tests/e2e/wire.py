@@ -1,32 +1,14 @@
 """A connection to the server at the level of bytes, and a strict reader of answers."""
 
-import json
 import socket
-from dataclasses import dataclass
 from http.client import parse_headers
-from typing import Any, Self
+from typing import Self
 
 from service.wire.problems import PROBLEM_JSON, PROBLEM_TYPES
+from tests.support.clients import Answer
 
 SECONDS = 60.0
 """How long a test waits for what should come at once, so that it passes on a busy machine, too."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer as it was on the wire."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def document(self) -> dict[str, Any]:
-        return json.loads(self.body)
-
-    @property
-    def closes(self) -> bool:
-        return self.headers.get("connection") == "close"
 
 
 class Connection:

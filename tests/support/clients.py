@@ -38,7 +38,7 @@ class Answer:
 
     @property
     def closes(self) -> bool:
-        return self.headers.get("connection", "").lower() == "close"
+        return self.headers.get("connection") == "close"
 
 
 class Client:

@@ -93,7 +93,13 @@ def connections(pids: list[int]) -> set[tuple[int, int]]:
     return found
 
 
-def wait_until(holds: Callable[[], bool], seconds: float, what: str, every: float = 0.02) -> float:
+def established(port: int) -> int:
+    """The number of established connections whose server's side is this port of 127.0.0.1."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
+    return sum(line[1] == f"0100007F:{port:04X}" and line[3] == "01" for line in lines)
+
+
+def wait_until(holds: Callable[[], object], seconds: float, what: str, every: float = 0.02) -> float:
     """Wait until a condition holds, and return how long that took; raises AssertionError if it takes too long."""
     start = time.monotonic()
     while not holds():

@@ -4,7 +4,6 @@ Each is answered in a separate process, the only one to end if a library crashes
 status, and the amount of additional memory. With the argument 4, it tries every fourth amount.
 """
 
-import io
 import json
 import os
 import resource
@@ -16,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv, parquet
 
 from service.environment import leave_pandas_out, prepare_process
 from service.request import Request
 from service.web.lanes import evaluating
 from service.wire.formats.codings import IDENTITY, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
+from tests.properties.bodies import arrow_body, csv_body, parquet_body
 from tests.web.big_requests import LIMITS
 
 ROWS = 60_000
@@ -44,34 +43,26 @@ def requests() -> Iterator[tuple[Request, range]]:
     scores = dice.random(ROWS)
     labels = (dice.random(ROWS) < scores).astype(np.int64)
     table = pa.table({"scores": scores, "labels": labels})
-    text, file = io.BytesIO(), io.BytesIO()
-    csv.write_csv(table, text)
-    parquet.write_table(table, file)
-    longer = io.BytesIO()
-    csv.write_csv(pa.table({"scores": dice.random(TEXT_ROWS), "labels": np.arange(TEXT_ROWS) % 2}), longer)
+    longer = csv_body(pa.table({"scores": dice.random(TEXT_ROWS), "labels": np.arange(TEXT_ROWS) % 2}))
     query = (("include", "auc"),)
-    yield Request("curves", "/v1/curves", CSV, CSV, (*query, ("table", "auc")), longer.getvalue()), TEXT_MIB
+    yield Request("curves", "/v1/curves", CSV, CSV, (*query, ("table", "auc")), longer), TEXT_MIB
     document = json.dumps({"scores": scores.tolist(), "labels": labels.tolist()}).encode()
     for content_type, accept, body, coding in (
         (JSON, JSON, document, IDENTITY),
         (JSON, JSON, document, "zstd"),
         (JSON, JSON, document, "gzip"),
-        (CSV, CSV, text.getvalue(), IDENTITY),
-        (PARQUET, ARROW_STREAM, file.getvalue(), IDENTITY),
-        (ARROW_STREAM, JSON, _stream(table), IDENTITY),
+        (CSV, CSV, csv_body(table), IDENTITY),
+        (PARQUET, ARROW_STREAM, parquet_body(table), IDENTITY),
+        (ARROW_STREAM, JSON, arrow_body(table), IDENTITY),
     ):
         packed = compress(coding, body)
         yield Request("curves", "/v1/curves", content_type, accept, (), packed, coding, coding), range(MOST_MIB)
     table = pa.table({"scores": dice.random(LONG_ROWS), "labels": np.arange(LONG_ROWS) % 1_000_000 == 1})
     query = (("include", "points"),)
-    yield Request("curves", "/v1/curves", ARROW_STREAM, JSON, query, _stream(table), accept_encoding="zstd"), LONG_MIB
-
-
-def _stream(table: pa.Table) -> bytes:
-    stream = io.BytesIO()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
-    return stream.getvalue()
+    yield (
+        Request("curves", "/v1/curves", ARROW_STREAM, JSON, query, arrow_body(table), accept_encoding="zstd"),
+        LONG_MIB,
+    )
 
 
 def outcome(request: Request, mib: int) -> tuple[int, str]:

@@ -1,6 +1,7 @@
 """The contract, its pages and the problem types are served."""
 
 import pytest
+import yaml
 from flask.testing import FlaskClient
 
 from service.wire.problems import PROBLEM_TYPES
@@ -12,6 +13,7 @@ def test_the_contract_is_served_in_both_forms(client: FlaskClient) -> None:
     in_json = client.get("/openapi.json")
     assert in_json.content_type == "application/json"
     assert in_yaml.text.startswith(f"openapi: {in_json.get_json()['openapi']}\n")
+    assert list(yaml.load(in_yaml.text, Loader=yaml.CSafeLoader)) == list(in_json.get_json())
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/", "/docs/index.html"])

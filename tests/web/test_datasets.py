@@ -96,6 +96,17 @@ def test_a_filter_of_integers_and_floats_rounds_no_integer(client: FlaskClient) 
             assert found.get_json()["negatives"] == len(there["labels"]) - sum(there["labels"])
 
 
+def test_a_filter_takes_words_as_a_csv_file_spells_them(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("p,fraud,paid\n0.9,1,yes\n0.8,0,no\n0.7,1,no\n0.4,0,yes\n0.2,0,yes\n")
+    (tmp_path / "datasets.toml").write_text(
+        f'[rows]\nengine = "duckdb"\nlocation = "{tmp_path}/rows.csv"\nscores = "p"\nlabels = "fraud"\n'
+        'filters = ["paid"]\nkeys = ["ann"]\n'
+    )
+    client = guarded_app(tmp_path, ROCPR_DATASETS_FILE=str(tmp_path / "datasets.toml")).test_client()
+    found = client.post("/v1/curves", json={"dataset": "rows", "where": {"paid": "yes"}}, headers=ANN).get_json()
+    assert (found["positives"], found["negatives"]) == (1, 2)
+
+
 @pytest.mark.parametrize("name", ["day", "shop"])
 def test_dates_and_whole_floats_define_slices(client: FlaskClient, name: str) -> None:
     found = client.post("/v1/slices", json={"dataset": "ann", "slices": {name: []}}, headers=ANN).get_json()["slices"]

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from flask import Flask
-from pyarrow import parquet
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from service.app import create_app
@@ -34,6 +33,7 @@ from service.wire.formats import decoders
 from service.wire.formats.codings import compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.problems import PROBLEM_TYPES
+from tests.properties.bodies import arrow_body, parquet_body
 from tests.web.observing import CURVES, observed_app
 
 BIG_BODY_BYTES = 2000
@@ -90,17 +90,11 @@ class Asked:
 
 
 def arrow(rows: int, distinct: int = 1 << 20, **others: list[str]) -> bytes:
-    table = pa.table({"scores": np.arange(rows) % distinct / rows, "labels": np.arange(rows) % 2} | others)
-    stream = io.BytesIO()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
-    return stream.getvalue()
+    return arrow_body(pa.table({"scores": np.arange(rows) % distinct / rows, "labels": np.arange(rows) % 2} | others))
 
 
 def parquet_of(rows: int) -> bytes:
-    file = io.BytesIO()
-    parquet.write_table(pa.table({"scores": np.arange(rows) / rows, "labels": np.arange(rows) % 2}), file)
-    return file.getvalue()
+    return parquet_body(pa.table({"scores": np.arange(rows) / rows, "labels": np.arange(rows) % 2}))
 
 
 class TestBeforeTheBody:
@@ -135,17 +129,15 @@ class TestBeforeTheBody:
 
 
 class TestWithTheBody:
-    def test_what_is_small_is_answered_in_the_small_pass(self, app: Flask) -> None:
-        for body, headers in ((SAMPLE, {}), (compress("gzip", SAMPLE), {"Content_Encoding": "gzip"})):
-            asked = Asked(app, body, **headers)
-            assert asked.in_pass(Pass.SMALL) == "200"
-            assert json.loads(asked.content)["auc"]["roc"] == 0.75
-
-    def test_plain_arrow_is_answered_in_the_small_pass(self, app: Flask) -> None:
-        for body, coding in ((arrow(10), "identity"), (compress("zstd", arrow(10)), "zstd")):
-            asked = Asked(app, body, Content_Type=ARROW_STREAM, Content_Encoding=coding)
-            assert asked.in_pass(Pass.SMALL) == "200"
-            assert json.loads(asked.content)["points"]["tp"][-1] == 5
+    @pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
+    @pytest.mark.parametrize(("body", "media_type"), [(SAMPLE, JSON), (arrow(10), ARROW_STREAM)], ids=["json", "arrow"])
+    def test_what_is_small_or_plain_arrow_is_answered_in_the_small_pass(
+        self, app: Flask, body: bytes, media_type: str, coding: str
+    ) -> None:
+        asked = Asked(app, compress(coding, body), Content_Type=media_type, Content_Encoding=coding)
+        assert asked.in_pass(Pass.SMALL) == "200"
+        found = json.loads(asked.content)
+        assert (found["auc"]["roc"] == 0.75) if media_type == JSON else (found["points"]["tp"][-1] == 5)
 
     @pytest.mark.parametrize(
         ("make", "media_type"),

@@ -18,6 +18,7 @@ from tests.cli.gate.gating import (
     rocpr,
     written,
 )
+from tests.cli.running import refusal
 
 FILE = DATA / "rules.toml"
 
@@ -25,9 +26,7 @@ FILE = DATA / "rules.toml"
 def test_a_wrong_rule_is_reported_with_its_line(tmp_path: Path) -> None:
     rules = written(tmp_path, PASSING + '\n[[rules]]\nmetric = "rok"\nmin = 2\n\n[intervals]\nseed = 0.5\n')
     for words in ([ALL], [ALL, "--baseline", TEN]):
-        run = rocpr(rules, *words)
-        assert (run.exit_code, run.stdout) == (2, "")
-        title, *lines = run.stderr.splitlines()
+        title, *lines = refusal(rocpr(rules, *words)).splitlines()
         assert title == f"Error: {rules}: This cannot be used."
         places = [re.match(r"  line (\d+): (/[\w/]+): ", line) for line in lines]
         assert {(match[1], match[2]) for match in places if match} == {
@@ -55,19 +54,17 @@ def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
         ([worse, "--baseline", bad], {bad: "column scores, row 3", worse: "/scores/1"}),
         ([bad, "--baseline", worse], {bad: "column scores, row 3", worse: "/scores/1"}),
     ):
-        run = rocpr(rules, *words)
-        assert (run.exit_code, run.stdout) == (2, "")
-        assert dict(re.findall(r"^Error: (.*?): .*\n  ([\w/, ]+): ", run.stderr, re.MULTILINE)) == {
+        said = refusal(rocpr(rules, *words))
+        assert dict(re.findall(r"^Error: (.*?): .*\n  ([\w/, ]+): ", said, re.MULTILINE)) == {
             str(path): pointer for path, pointer in told.items()
         }
-        assert "\n  Rows are numbered as a spreadsheet shows them: a header is row 1.\n" in run.stderr
-        assert run.stderr.endswith("\n  Rows are counted from 0, starting below any header.\n") == (worse in told)
-    run = rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv")
-    assert (run.exit_code, run.stdout) == (2, "")
+        assert "\n  Rows are numbered as a spreadsheet shows them: a header is row 1.\n" in said
+        assert said.endswith("\n  Rows are counted from 0, starting below any header.\n") == (worse in told)
+    said = refusal(rocpr(rules, ALL, "--baseline", DATA / "digits_eight.csv"))
     assert re.fullmatch(
         rf"Error: {ALL}, {DATA / 'digits_eight.csv'}: This cannot be used[.]\n"
         r"  The evaluation has \d+ rows and the baseline \d+, so they cannot be paired[.] \(\w+\)\n",
-        run.stderr,
+        said,
     )
     run = rocpr(written(tmp_path, f"paired = 3\n{DROP}", "three.toml"), ALL, "--baseline", ALL)
     assert f"Error: {tmp_path / 'three.toml'}: " in run.stderr
@@ -91,24 +88,20 @@ def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
 def test_a_json_file_is_an_evaluation(tmp_path: Path, document: object, message: str) -> None:
     path = tmp_path / "scores.json"
     path.write_text(json.dumps(document))
-    run = rocpr(written(tmp_path, PASSING), path)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.startswith(f"Error: {path}: ")
-    assert message in run.stderr
+    said = refusal(rocpr(written(tmp_path, PASSING), path))
+    assert said.startswith(f"Error: {path}: ")
+    assert message in said
 
 
 def test_columns_with_other_names(tmp_path: Path) -> None:
     table = written(tmp_path, "score,y\n0.9,1\n0.4,0\n", "named.csv")
-    run = rocpr(written(tmp_path, PASSING), table)
-    assert run.exit_code == 2
-    assert "Did you mean --scores score --labels y?" in run.stderr
+    assert "Did you mean --scores score --labels y?" in refusal(rocpr(written(tmp_path, PASSING), table))
 
 
 def test_another_separator_is_reported_with_its_remedy(tmp_path: Path) -> None:
     table = written(tmp_path, "scores;labels\n0,9;1\n0,4;0\n", "semicolons.csv")
-    run = rocpr(written(tmp_path, PASSING), table)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr == (
+    said = refusal(rocpr(written(tmp_path, PASSING), table))
+    assert said == (
         f"Error: {table}: This cannot be read.\n"
         "  The values look separated by semicolons, but the delimiter is a comma: set --delimiter semicolon, "
         "and --decimal comma if its numbers have decimal commas.\n"
@@ -121,11 +114,10 @@ def test_the_labels_found_are_reported(tmp_path: Path) -> None:
     table = written(tmp_path, "scores,labels\n0.9,yes\n0.4,\x1b[1m\n", "named.csv")
     told = "; these are 'yes' and '\\x1b[1m'; name the positive one with --positive-label. (not_a_label)\n"
     for words in ([rules, table], [rules, ALL, "--baseline", table], ["--init", table]):
-        run = rocpr(*words)
-        assert (run.exit_code, run.stdout) == (2, "")
-        assert run.stderr.startswith(f"Error: {table}: This cannot be used.\n")
+        said = refusal(rocpr(*words))
+        assert said.startswith(f"Error: {table}: This cannot be used.\n")
         own = told.replace("--", "--baseline-") if "--baseline" in words else told
-        assert run.stderr.endswith(f"{own}  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
+        assert said.endswith(f"{own}  Rows are numbered as a spreadsheet shows them: a header is row 1.\n")
     document = {"scores": [0.9, 0.4], "labels": ["yes", "\x1b[1m"]}
     assert (
         told.replace("--positive-label", "positive_label")
@@ -175,10 +167,8 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         ([DATA / "README.md", ALL], 'A rule has three lines, such as [[rules]], metric = "roc", min = 0.8.\n'),
     ],
 )
-def test_usage_errors(arguments: list[object], message: str) -> None:
-    run = rocpr(*arguments)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert message in run.stderr
+def test_wrong_usage_is_told_and_exits_with_2(arguments: list[object], message: str) -> None:
+    assert message in refusal(rocpr(*arguments))
 
 
 def test_one_file_as_both_is_warned_of(tmp_path: Path) -> None:
@@ -193,17 +183,13 @@ def test_one_file_as_both_is_warned_of(tmp_path: Path) -> None:
 def test_a_report_whose_name_was_left_out_removes_no_input(tmp_path: Path, option: str, name: str) -> None:
     path = tmp_path / name
     path.write_text("kept")
-    run = rocpr(option, path, ALL)
-    assert run.exit_code == 2
-    assert f"{name} is named like rules or scores" in run.stderr
+    assert f"{name} is named like rules or scores" in refusal(rocpr(option, path, ALL))
     assert path.read_text() == "kept"
 
 
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     path = written(tmp_path, sample(ALL), "scores.json")
-    run = rocpr(written(tmp_path, PASSING), path, "--labels", "y")
-    assert run.exit_code == 2
-    assert "--labels is for tables" in run.stderr
+    assert "--labels is for tables" in refusal(rocpr(written(tmp_path, PASSING), path, "--labels", "y"))
 
 
 def test_the_options_of_reading_are_the_query_parameters() -> None:

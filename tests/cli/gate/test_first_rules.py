@@ -12,6 +12,7 @@ from service.cli.gate.first_rules import PROBE, rules_text
 from service.cli.gate.rules_file import Rules
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, DATA, TEN, answered, rocpr, written
+from tests.cli.running import refusal
 
 TABLES = ["breast_cancer.csv", "breast_cancer_ten.csv", "digits_eight.csv"]
 
@@ -60,9 +61,7 @@ def test_what_is_commented_out_can_be_used(tmp_path: Path) -> None:
     rules = written(tmp_path, text.replace("[[rules]]", "paired = true\n[[rules]]", 1), "all.toml")
     assert len(tomllib.loads(rules.read_text())["rules"]) == 5
     assert rocpr(rules, ALL, "--baseline", DATA / "breast_cancer_ten.csv").exit_code == 0
-    run = rocpr(rules, ALL)
-    assert run.exit_code == 2
-    assert "max_drop needs a baseline" in run.stderr
+    assert "max_drop needs a baseline" in refusal(rocpr(rules, ALL))
 
 
 def test_the_same_rules_as_json(tmp_path: Path) -> None:
@@ -145,10 +144,9 @@ def test_a_name_does_not_leave_its_comment(tmp_path: Path) -> None:
     assert rocpr(first_rules(tmp_path, table), table).exit_code == 0
 
 
-def test_a_wrong_file() -> None:
-    run = rocpr("--init", "-", "--format", "csv", given="scores,labels\n1,x\n")
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert run.stderr.startswith("Error: standard input: ")
+def test_what_is_wrong_in_a_file_is_told_and_gives_no_rules() -> None:
+    said = refusal(rocpr("--init", "-", "--format", "csv", given="scores,labels\n1,x\n"))
+    assert said.startswith("Error: standard input: ")
 
 
 @pytest.mark.parametrize("closed", ["left", "right"])
@@ -182,11 +180,17 @@ class TestAgainstABaseline:
         assert "paired" not in tomllib.loads(rules.read_text())
         assert rocpr(rules, TEN, "--baseline", old).exit_code == 0
 
-    def test_as_json(self) -> None:
+    def test_json_has_the_rules_on_drops_too(self) -> None:
         rules = json.loads(rocpr("--init", TEN, "--baseline", ALL, "--json").stdout)
         assert [rule["metric"] for rule in rules if "max_drop" in rule] == ["roc", "average_precision"]
 
+    @pytest.mark.parametrize(("lower", "drops"), [(-1.0, []), (-0.75, [0.75])])
+    def test_a_drop_of_which_nothing_is_excluded_is_no_rule(self, lower: float, drops: list[float]) -> None:
+        ends = {"lower": lower, "upper": 0.5}
+        check = {"rule": {"metric": "roc", "max_drop": 0}, "value": 0.75, "baseline": 0.75, "interval": ends}
+        document = tomllib.loads(rules_text({"checks": [check], "paired": False}, "few.csv", {}))
+        assert [rule["max_drop"] for rule in document.get("rules", [])] == drops
+
     def test_a_baseline_that_cannot_be_used_is_named(self, tmp_path: Path) -> None:
-        run = rocpr("--init", ALL, "--baseline", written(tmp_path, "scores,labels\n1,x\n", "old.csv"))
-        assert (run.exit_code, run.stdout) == (2, "")
-        assert "old.csv: This cannot be used." in run.stderr
+        said = refusal(rocpr("--init", ALL, "--baseline", written(tmp_path, "scores,labels\n1,x\n", "old.csv")))
+        assert "old.csv: This cannot be used." in said

@@ -25,6 +25,7 @@ from tests.cli.gate.gating import (
     rocpr,
     written,
 )
+from tests.cli.running import refusal
 
 
 def results(path: Path) -> list[list[tuple[str, str]]]:
@@ -37,7 +38,7 @@ def results(path: Path) -> list[list[tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("text", STATUSES, ids=["passing", "failing", "undecided"])
-def test_reports(tmp_path: Path, text: str) -> None:
+def test_reports_have_the_result_of_every_rule(tmp_path: Path, text: str) -> None:
     junit, markdown, summary = (tmp_path / name for name in ("gate.xml", "gate.md", "summary"))
     summary.write_text("# Before\n")
     words = [written(tmp_path, text), ALL, "--junit", junit, "--markdown", markdown]
@@ -78,10 +79,9 @@ def test_what_keeps_it_from_a_verdict_is_reported_too(tmp_path: Path, message: s
     junit.write_text("<old/>")
     rules = written(tmp_path, PASSING if message == "rules" else 'x = "')
     table = written(tmp_path, "scores,labels,\x01<b>\n1,1,1\n0,x,1\n", "bad.csv")
-    run = rocpr(rules, table, "--junit", junit, "--markdown", markdown, GITHUB_STEP_SUMMARY=str(summary))
-    assert (run.exit_code, run.stdout) == (2, "")
+    said = refusal(rocpr(rules, table, "--junit", junit, "--markdown", markdown, GITHUB_STEP_SUMMARY=str(summary)))
     (((kind, told),),) = results(junit)
-    first = run.stderr.splitlines()[0]
+    first = said.splitlines()[0]
     assert kind == "error"
     assert told.startswith(first)
     assert f"\n    {first}\n" in markdown.read_text()
@@ -96,8 +96,7 @@ def test_a_gate_does_not_pass_if_its_report_cannot_be_written(tmp_path: Path) ->
 
 
 def test_a_gate_that_ends_with_an_error_replaces_an_old_report(tmp_path: Path) -> None:
-    report = tmp_path / "report.xml"
-    report.write_text("of another run")
+    report = written(tmp_path, "of another run", "report.xml")
     assert rocpr(written(tmp_path, "rules = 1"), ALL, "--junit", report).exit_code == 2
     assert "of another run" not in report.read_text()
 
@@ -109,18 +108,15 @@ def test_two_reports_need_two_files(tmp_path: Path, second: str, *, exists: bool
     report = tmp_path / "report.x"
     if exists:
         report.write_text("of another run")
-    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", report, "--markdown", tmp_path / second)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert "need a file each" in run.stderr
+    said = refusal(rocpr(written(tmp_path, PASSING), ALL, "--junit", report, "--markdown", tmp_path / second))
+    assert "need a file each" in said
     assert report.exists() is exists
     assert rocpr(written(tmp_path, PASSING), ALL, "--junit", "/dev/null", "--markdown", "/dev/null").exit_code == 0
 
 
 @pytest.mark.parametrize(("name", "told"), [("", "Give the name of a file."), ("-", "/dev/stdout")])
 def test_what_names_no_file_is_refused_at_once(tmp_path: Path, name: str, told: str) -> None:
-    run = rocpr(written(tmp_path, PASSING), ALL, "--junit", name)
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert told in run.stderr
+    assert told in refusal(rocpr(written(tmp_path, PASSING), ALL, "--junit", name))
 
 
 # On a terminal.

@@ -19,6 +19,7 @@ from service.cli.gate.over_http import GateReply, advice_on, post_gate
 from service.cli.gate.server_address import ServerAddress, fits_a_query
 from service.wire.formats.codings import decompress
 from tests.cli.gate.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
+from tests.support.raising import raised
 
 KEY = "rocpr_secret-key"
 CHECK = json.loads(VERDICT)["checks"][0]
@@ -32,10 +33,9 @@ def ask(
 
 
 def complaint(server: ScriptedServer | str) -> str:
-    with pytest.raises(ClickException) as caught:
-        ask(server)
-    assert caught.value.exit_code == 2
-    return caught.value.message
+    error = raised(ClickException, ask, server)
+    assert error.exit_code == 2
+    return error.message
 
 
 def test_a_request_and_its_verdict() -> None:
@@ -71,10 +71,9 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pyte
 @pytest.mark.parametrize("value", ["", "  ", "two words", "a\x00b", "ключ"])
 def test_a_variable_that_holds_no_key(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setattr("os.environ", {"NIGHTLY": value})
-    with pytest.raises(ClickException) as caught:
-        ServerAddress.of("http://127.0.0.1:1", "NIGHTLY")
-    assert "NIGHTLY" in caught.value.message
-    assert not value.strip() or value not in caught.value.message
+    error = raised(ClickException, ServerAddress.of, "http://127.0.0.1:1", "NIGHTLY")
+    assert "NIGHTLY" in error.message
+    assert not value.strip() or value not in error.message
 
 
 def test_netrc_is_not_asked_for_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
@@ -98,10 +97,9 @@ def test_netrc_is_not_asked_for_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path)
     ],
 )
 def test_addresses_that_cannot_be_used(url: str) -> None:
-    with pytest.raises(ClickException) as caught:
-        ServerAddress.of(url, None)
-    assert caught.value.message.startswith("Error: --server takes ")
-    assert "pw" not in caught.value.message
+    error = raised(ClickException, ServerAddress.of, url, None)
+    assert error.message.startswith("Error: --server takes ")
+    assert "pw" not in error.message
 
 
 @pytest.mark.parametrize("end", ["", "/", "/v1/gates", "/v1/gates/"])
@@ -136,7 +134,7 @@ def frozen(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waits
 
 
-def test_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_wait_goes_beyond_the_end_of_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wait that would go beyond the end does not begin: the last answer is reported at once."""
     waits = frozen(monkeypatch)
     monkeypatch.setattr(over_http, "ASK_AGAIN_SECONDS", 1.5)

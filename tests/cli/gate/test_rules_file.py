@@ -46,7 +46,7 @@ def complaint(text: str | bytes) -> str:
     return caught.value.message
 
 
-def test_a_whole_file() -> None:
+def test_a_file_with_every_kind_of_key_is_read() -> None:
     rules = read(WHOLE)
     assert rules.options == {
         "paired": True,

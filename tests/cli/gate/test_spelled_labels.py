@@ -76,7 +76,7 @@ def query_text(name: object) -> str:
 @pytest.mark.parametrize(
     ("cells", "name", "form"), sampled(3, *((*named, form) for form in BODIES for named in NAMED)), ids=repr
 )
-def test_a_table(cells: list[Any], name: object, form: str) -> None:
+def test_labels_in_a_table_are_judged_however_they_are_spelled(cells: list[Any], name: object, form: str) -> None:
     media_type, body = BODIES[form]
     options = {"rules": json.dumps([RULE])} | ({} if name is None else {"positive_label": query_text(name)})
     judged(ask("gates", body(cells), media_type, **options))
@@ -85,7 +85,7 @@ def test_a_table(cells: list[Any], name: object, form: str) -> None:
 @pytest.mark.parametrize(
     ("cells", "name", "rows"), sampled(3, *((*named, rows) for rows in (1, 50) for named in NAMED)), ids=repr
 )
-def test_json(cells: list[Any], name: object, rows: int) -> None:
+def test_labels_in_json_are_judged_however_they_are_spelled(cells: list[Any], name: object, rows: int) -> None:
     document = {"scores": SCORES * rows, "labels": cells * rows, "rules": [RULE]}
     if name is None:
         answer = ask("gates", document)

@@ -148,7 +148,7 @@ def test_bounds_keep_their_digits() -> None:
         (["passed", "undecided"], "undecided"),
     ],
 )
-def test_the_verdict(statuses: list[str], verdict: str) -> None:
+def test_the_last_line_is_the_verdict(statuses: list[str], verdict: str) -> None:
     *_, last = laid_out(*(check(status) for status in statuses))
     assert last.startswith(f"Gate {verdict}: ")
 

@@ -69,7 +69,7 @@ class Wire:
             end.close()
 
 
-def test_no_token_and_a_wrong_one(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_is_missing_wrong_or_not_over_tls_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
     with pytest.raises(EngineFailed, match=rf"localhost:\d+ asks for a token; set {TOKEN_VARIABLE}\.$"):
         Spark(server.remote, "t")
@@ -102,7 +102,7 @@ def test_nothing_of_a_failure_is_logged(
         ("parquet.`/nowhere/at/all`", r"PATH_NOT_FOUND|TABLE_OR_VIEW_NOT_FOUND"),
     ],
 )
-def test_no_table(table: str, reason: str, spark: Spark) -> None:
+def test_what_names_no_table_is_told_in_one_line(table: str, reason: str, spark: Spark) -> None:
     spark.table = table
     with pytest.raises(EngineFailed, match=reason) as caught:
         spark.kinds()
@@ -110,7 +110,7 @@ def test_no_table(table: str, reason: str, spark: Spark) -> None:
     assert "org.apache" not in str(caught.value)
 
 
-def test_a_query_that_fails(spark: Spark) -> None:
+def test_a_query_that_fails_says_why_and_the_next_one_runs(spark: Spark) -> None:
     with pytest.raises(EngineFailed, match=r"^\[DIVIDE_BY_ZERO\] "):
         spark.rows("SELECT 1 / 0 AS x", "step")
     with pytest.raises(EngineFailed, match=r"^\[PARSE_SYNTAX_ERROR\] "):
@@ -118,7 +118,7 @@ def test_a_query_that_fails(spark: Spark) -> None:
     assert spark.rows("SELECT 1 AS x", "step")["x"].tolist() == [1]
 
 
-def test_what_columns_hold(spark: Spark) -> None:
+def test_each_type_of_column_has_its_kind(spark: Spark) -> None:
     spark.rows(
         "CREATE TEMPORARY VIEW kinds AS SELECT CAST(1 AS TINYINT) AS a, 1L AS b, 1.5F AS c, 1.5D AS d, 1.5BD AS e,"
         " true AS f, 'x' AS g, NULL AS h, CAST('x' AS VARCHAR(3)) AS i, DATE'2026-01-01' AS j, ARRAY(1) AS k,"
@@ -130,7 +130,7 @@ def test_what_columns_hold(spark: Spark) -> None:
     assert spark.kinds() == dict(zip("abcdefghijkl", map(Kind, names), strict=True))
 
 
-def test_what_rows_hold(spark: Spark) -> None:
+def test_each_type_of_value_is_read_exactly(spark: Spark) -> None:
     found = spark.rows(
         "SELECT * FROM VALUES (1L, 1.25BD, true, 'x', 0.5F, 1), (2L, -1e-3BD, false, 'ü', 0.1F, NULL)"
         " AS t(a, b, c, d, e, f)",
@@ -145,7 +145,7 @@ def test_what_rows_hold(spark: Spark) -> None:
     assert found["f"].tolist() == [1, None]
 
 
-def test_no_rows(spark: Spark) -> None:
+def test_an_answer_without_rows_has_empty_columns(spark: Spark) -> None:
     found = spark.rows("SELECT id FROM RANGE(10) WHERE id > 10", "step")
     assert found["id"].tolist() == []
 
@@ -174,7 +174,7 @@ def test_progress_never_falls_and_ends_at_the_end(remote: str) -> None:
     assert {step for step, _ in told} == {"counting"}
 
 
-def test_ctrl_c(spark: Spark) -> None:
+def test_ctrl_c_stops_a_query_at_every_stage(spark: Spark) -> None:
     """Tests run in the main thread of their process, which gets the signal."""
     start = time.monotonic()
     for seconds in (0.05, 0.3, 3):  # before the server has begun, while it plans, while it works
@@ -185,7 +185,7 @@ def test_ctrl_c(spark: Spark) -> None:
     assert time.monotonic() - start < 100, "a query that takes minutes went on"
 
 
-def test_a_server_that_goes_away(server: Server) -> None:
+def test_a_server_that_goes_away_ends_the_query(server: Server) -> None:
     wire = Wire(int(server.remote.rpartition(":")[2]))
     with (
         Spark(f"{wire.address}/;token={server.token}", "nothing") as engine,

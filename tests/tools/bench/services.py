@@ -2,7 +2,6 @@
 
 import contextlib
 import http.client
-import io
 import os
 import socket
 import subprocess
@@ -17,6 +16,7 @@ import orjson
 import pyarrow as pa
 
 from service.settings import shipped_file
+from tests.properties.bodies import arrow_body
 from tests.support.servers import free_port
 from tests.tools.bench import agreement
 from tests.tools.bench.cases import labelled
@@ -236,9 +236,6 @@ def json_message(scores: np.ndarray, labels: np.ndarray, include: tuple[str, ...
 
 def arrow_message(scores: np.ndarray, labels: np.ndarray, include: tuple[str, ...]) -> Message:
     """The answer as an Arrow stream, which holds one table."""
-    sink = io.BytesIO()
-    table = pa.table({"scores": scores, "labels": labels})
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
+    body = arrow_body(pa.table({"scores": scores, "labels": labels}))
     (name,) = include
-    return Message(f"{PATH}?include={name}&table={name}", sink.getvalue(), {"Content-Type": ARROW, "Accept": ARROW})
+    return Message(f"{PATH}?include={name}&table={name}", body, {"Content-Type": ARROW, "Accept": ARROW})

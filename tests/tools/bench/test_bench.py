@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,26 +88,14 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
         (["--readme", "--repeats", "1"], "tests/README.md shows all rows"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(
-    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["tests.tools.bench", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_measured_is_refused(words: list[str], message: str, refused: Callable[..., str]) -> None:
+    assert message in refused(main, *words)
 
 
-def test_packages_that_are_missing_are_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["tests.tools.bench"])
+def test_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
     expected = "python -m tests.tools.bench: not installed: scikit-learn; run sh deploy/setup.sh dev\n"
-    assert capsys.readouterr() == ("", expected)
+    assert refused(main) == expected
 
 
 def test_all_rows_of_readme_are_those_of_the_report() -> None:

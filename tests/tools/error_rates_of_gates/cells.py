@@ -9,7 +9,9 @@ import argparse
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import compress
 from math import sqrt
 
 import numpy as np
@@ -24,10 +26,6 @@ from service.inference.rules import Metric
 from tests.tools.bench.report import README, rewrite
 from tests.tools.coverage_of_intervals.populations import Population
 
-BEGIN, END = (
-    "<!-- tests.tools.error_rates_of_gates.cells: begin -->",
-    "<!-- tests.tools.error_rates_of_gates.cells: end -->",
-)
 MOST_PASSED, LEAST_HELD, MOST_HELD = 0.07, 0.93, 0.99
 CUTS = np.array([-0.75, -0.25, 0.25, 0.75])
 """The cuts between five levels of a score, relative to the middle between both classes."""
@@ -127,19 +125,29 @@ def simulated(cell: Cell, sets: int, seed: int = 1) -> list[Found]:
     for number in range(sets):
         pair = Pair.of(*cell.samples(np.random.default_rng([seed, number])), paired=True)
         for area in RESAMPLED_AREAS:
-            evidence = Evidence(pair.current, IntervalOptions(), [], pair)
-            metric, difference = Metric(area), truths[0][area] - truths[1][area]
-            low, both = (evidence.difference_interval(metric, level) for level in (0.9, 0.95))
-            counts[area, "warned"] += any(each.code == "narrow_interval" for each in evidence.warnings)
-            alone = evidence.interval(metric, 0.95)
-            assert low is not None
-            assert both is not None
-            assert alone is not None
-            counts[area, "passed"] += low.lower >= difference
-            counts[area, "held"] += both.lower <= difference <= both.upper
-            counts[area, "alone"] += alone.lower <= truths[0][area] <= alone.upper
-    kinds = "passed", "held", "alone", "warned"
-    return [Found(cell, area, sets, *(counts[area, kind] / sets for kind in kinds)) for area in RESAMPLED_AREAS]
+            counts.update((area, kind) for kind in kinds_of(pair, Metric(area), truths[0][area], truths[1][area]))
+    return [Found(cell, area, sets, *(counts[area, kind] / sets for kind in KINDS)) for area in RESAMPLED_AREAS]
+
+
+KINDS = "passed", "held", "alone", "warned"
+
+
+def kinds_of(pair: Pair, metric: Metric, current: float, before: float) -> Iterator[str]:
+    """What counts for one pair of data sets, whose metric has these true values."""
+    evidence = Evidence(pair.current, IntervalOptions(), [], pair)
+    low, both = (evidence.difference_interval(metric, level) for level in (0.9, 0.95))
+    warned = any(each.code == "narrow_interval" for each in evidence.warnings)
+    alone = evidence.interval(metric, 0.95)
+    assert low is not None
+    assert both is not None
+    assert alone is not None
+    holds = (
+        low.lower >= current - before,
+        both.lower <= current - before <= both.upper,
+        alone.lower <= current <= alone.upper,
+        warned,
+    )
+    return compress(KINDS, holds)
 
 
 def markdown(found: list[Found]) -> str:
@@ -167,25 +175,32 @@ def markdown(found: list[Found]) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Simulate, report."""
-    parser = argparse.ArgumentParser(prog="python -m tests.tools.error_rates_of_gates.cells", description=__doc__)
+def report(
+    name: str,
+    about: str | None,
+    cells: list[Cell],
+    simulate: Callable[[Cell, int], list[Found]],
+    table: Callable[[list[Found]], str],
+) -> int:
+    """Simulate, report; the program's name is also that of its place in tests/README.md."""
+    parser = argparse.ArgumentParser(prog=f"python -m {name}", description=about)
     parser.add_argument("--sets", type=int, default=2000, help="data sets for each cell (2000)")
     parser.add_argument("--readme", action="store_true", help="put the table into tests/README.md")
     asked = parser.parse_args()
     found: list[Found] = []
-    for number, cell in enumerate(CELLS, 1):
-        print(f"{time.strftime('%H:%M:%S')} {number}/{len(CELLS)} {cell}", file=sys.stderr, flush=True)
-        found += simulated(cell, asked.sets)
-        for each in found[-3:]:
+    for number, cell in enumerate(cells, 1):
+        print(f"{time.strftime('%H:%M:%S')} {number}/{len(cells)} {cell}", file=sys.stderr, flush=True)
+        of_cell = simulate(cell, asked.sets)
+        for each in of_cell:
             print(each, file=sys.stderr, flush=True)
-    section = markdown(found)
+        found += of_cell
+    section = table(found)
     print(section)
     if asked.readme:
-        rewrite(README, section, BEGIN, END)
+        rewrite(README, section, f"<!-- {name}: begin -->", f"<!-- {name}: end -->")
     print(f"\n{sum(each.misses for each in found)} of {len(found)} miss.")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report("tests.tools.error_rates_of_gates.cells", __doc__, CELLS, simulated, markdown))

@@ -4,7 +4,6 @@ The same cells as in cells.py, with the mean height over a range in place of an 
 is compared with the true difference, and 95 % intervals, of the difference and of one mean, with the true values.
 """
 
-import argparse
 import sys
 from collections import Counter
 from math import sqrt
@@ -13,18 +12,11 @@ import numpy as np
 from scipy.stats import norm
 
 from service.curves.partial_areas import PartialRange
-from service.inference.evidence import Evidence
-from service.inference.intervals import IntervalOptions
 from service.inference.pairs import Pair
 from service.inference.rules import PARTIAL, Metric
-from tests.tools.bench.report import README, rewrite
 from tests.tools.coverage_of_intervals.populations import Population
-from tests.tools.error_rates_of_gates.cells import Cell, Found
+from tests.tools.error_rates_of_gates.cells import KINDS, Cell, Found, kinds_of, report
 
-BEGIN, END = (
-    "<!-- tests.tools.error_rates_of_gates.parts: begin -->",
-    "<!-- tests.tools.error_rates_of_gates.parts: end -->",
-)
 PARTS = {
     "fpr 0 to 0.1": PartialRange("fpr", 0.0, 0.1),
     "tpr 0.8 to 1": PartialRange("tpr", 0.8, 1.0),
@@ -64,19 +56,9 @@ def simulated(cell: Cell, sets: int, seed: int = 1) -> list[Found]:
     for number in range(sets):
         pair = Pair.of(*cell.samples(np.random.default_rng([seed, number])), paired=True)
         for name, part in PARTS.items():
-            evidence, metric = Evidence(pair.current, IntervalOptions(), [], pair), Metric(PARTIAL, part=part)
-            current, before = truths[name]
-            low, both = (evidence.difference_interval(metric, level) for level in (0.9, 0.95))
-            alone = evidence.interval(metric, 0.95)
-            assert low is not None
-            assert both is not None
-            assert alone is not None
-            counts[name, "passed"] += low.lower >= current - before
-            counts[name, "held"] += both.lower <= current - before <= both.upper
-            counts[name, "alone"] += alone.lower <= current <= alone.upper
-            counts[name, "warned"] += any(each.code == "narrow_interval" for each in evidence.warnings)
-    kinds = "passed", "held", "alone", "warned"
-    return [Found(cell, name, sets, *(counts[name, kind] / sets for kind in kinds)) for name in PARTS]
+            metric = Metric(PARTIAL, part=part)
+            counts.update((name, kind) for kind in kinds_of(pair, metric, *truths[name]))
+    return [Found(cell, name, sets, *(counts[name, kind] / sets for kind in KINDS)) for name in PARTS]
 
 
 def markdown(found: list[Found]) -> str:
@@ -103,22 +85,5 @@ def markdown(found: list[Found]) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Simulate, report."""
-    parser = argparse.ArgumentParser(prog="python -m tests.tools.error_rates_of_gates.parts", description=__doc__)
-    parser.add_argument("--sets", type=int, default=2000, help="data sets for each cell (2000)")
-    parser.add_argument("--readme", action="store_true", help="put the table into tests/README.md")
-    asked = parser.parse_args()
-    found: list[Found] = []
-    for cell in CELLS:
-        print(cell, file=sys.stderr, flush=True)
-        found += simulated(cell, asked.sets)
-    section = markdown(found)
-    print(section)
-    if asked.readme:
-        rewrite(README, section, BEGIN, END)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report("tests.tools.error_rates_of_gates.parts", __doc__, CELLS, simulated, markdown))

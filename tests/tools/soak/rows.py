@@ -1,7 +1,5 @@
 """The rows of the report, in the order in which they run, each at its full size."""
 
-from collections.abc import Callable
-
 from tests.support.attacks import (
     bad_clients,
     canary,
@@ -46,46 +44,6 @@ def _requests(_: float) -> Found:
     return found
 
 
-def _cuts(_: float) -> Found:
-    return cuts.run(PLACES)
-
-
-def _crowds(_: float) -> Found:
-    return bad_clients.run(SECONDS, tell)
-
-
-def _uploads(_: float) -> Found:
-    return uploads.run(SECONDS, tell)
-
-
-def _costly(_: float) -> Found:
-    return costly_clients.run(SECONDS, tell)
-
-
-def _keys(_: float) -> Found:
-    return key_fairness.run(SECONDS, tell)
-
-
-def _unread(_: float) -> Found:
-    return unread.run(tell)
-
-
-def _slow(_: float) -> Found:
-    return slow.run(PROXY_SECONDS, tell)
-
-
-def _lanes(_: float) -> Found:
-    return lanes.run(SECONDS)
-
-
-def _in_flight(_: float) -> Found:
-    return against_old.in_flight(2 * SECONDS, tell)
-
-
-def _rates(_: float) -> Found:
-    return against_old.rates(SECONDS, tell)
-
-
 def _memory(_: float) -> Found:
     found = Found(f"{BODIES} x 50 MB of JSON, all outputs, and every bomb, each on a fresh server")
     with serving() as service:
@@ -95,18 +53,6 @@ def _memory(_: float) -> Found:
     return found
 
 
-def _restarts(_: float) -> Found:
-    return restarts.roll(RESTARTS, tell)
-
-
-def _stops(_: float) -> Found:
-    return stops.run(KILLS_OF_ANYTHING, tell)
-
-
-def _shortage(_: float) -> Found:
-    return shortage.run(tell)
-
-
 def _kills(_: float) -> Found:
     found = Found(f"{KILLS} helpers under big requests, then {KILLS} workers under big and small ones")
     found.take(kills.kill_helpers(KILLS, tell))
@@ -114,82 +60,87 @@ def _kills(_: float) -> Found:
     return found
 
 
-def _canary(_: float) -> Found:
-    return canary.run()
-
-
-def _steady(minutes: float) -> Found:
-    return steady.run(minutes, tell)
-
-
-def _row(name: str, test: str, reach: str, run: Callable[[float], Found]) -> Row:
-    return Row(name, test, reach, run)
-
-
 ROWS = (
-    _row(
+    Row(
         "requests",
         "made-up, malformed and raw requests",
         "no 5xx but deliberate 503, no dead process, all problems",
         _requests,
     ),
-    _row("cuts", "bodies cut short", "never a 200", _cuts),
-    _row(
+    Row("cuts", "bodies cut short", "never a 200", lambda _: cuts.run(PLACES)),
+    Row(
         "crowds",
         "refused, half, slow and idle clients in crowds",
         "others: 0 lost, p99 <= 20 ms; half and slow ones 408 within 15 s; <= 4 KiB an idle connection",
-        _crowds,
+        lambda _: bad_clients.run(SECONDS, tell),
     ),
-    _row(
-        "uploads", "slow uploads, and 80 compact bodies at once", "all answered at the first try within 1 s", _uploads
+    Row(
+        "uploads",
+        "slow uploads, and 80 compact bodies at once",
+        "all answered at the first try within 1 s",
+        lambda _: uploads.run(SECONDS, tell),
     ),
-    _row("costly", "costly requests that are small", "others: 0 lost, p99 <= 60 ms", _costly),
-    _row("keys", "one key with 40 gates at once", "another key: a quarter of its rate, 0 refused", _keys),
-    _row(
+    Row(
+        "costly",
+        "costly requests that are small",
+        "others: 0 lost, p99 <= 60 ms",
+        lambda _: costly_clients.run(SECONDS, tell),
+    ),
+    Row(
+        "keys",
+        "one key with 40 gates at once",
+        "another key: a quarter of its rate, 0 refused",
+        lambda _: key_fairness.run(SECONDS, tell),
+    ),
+    Row(
         "unread",
         "60 clients that read nothing",
         "others' big requests <= 1 s, all 60 ended within 40 s, memory <= +50 MiB",
-        _unread,
+        lambda _: unread.run(tell),
     ),
-    _row("slow", "1,000 slow clients, through nginx", "every call within 250 ms", _slow),
-    _row(
+    Row(
+        "slow", "1,000 slow clients, through nginx", "every call within 250 ms", lambda _: slow.run(PROXY_SECONDS, tell)
+    ),
+    Row(
         "lanes",
         "four 1e6-row bodies always in flight",
         "small p99 <= 1/10 of one lane's and <= 50 ms, max <= 250 ms",
-        _lanes,
+        lambda _: lanes.run(SECONDS),
     ),
-    _row(
+    Row(
         "in-flight",
         "four 1e6-row bodies in flight, old server and new in turns",
         "small p99 <= 30 ms, max <= 100 ms, as many big answered as by the old server",
-        _in_flight,
+        lambda _: against_old.in_flight(2 * SECONDS, tell),
     ),
-    _row(
+    Row(
         "rates",
         "16 kept connections, old server and new in turns",
         "1.3 times the requests a second, half the p99",
-        _rates,
+        lambda _: against_old.rates(SECONDS, tell),
     ),
-    _row(
+    Row(
         "memory",
         "large bodies at once, and bombs",
         "memory <= 1 GiB, < 400 MiB after 10 s, all answered; a bomb <= 0.5 s",
         _memory,
     ),
-    _row("restarts", "rolling restarts", "nothing lost, refused or truncated", _restarts),
-    _row(
+    Row("restarts", "rolling restarts", "nothing lost, refused or truncated", lambda _: restarts.roll(RESTARTS, tell)),
+    Row(
         "stops",
         "reloads, stuck and killed processes, half-sent bodies",
         "0 lost of 10,000; a stuck worker replaced within its timeout + 2 s; stopped within 16 s",
-        _stops,
+        lambda _: stops.run(KILLS_OF_ANYTHING, tell),
     ),
-    _row(
+    Row(
         "shortage",
         "no memory, disk or descriptors left",
         "small calls are answered, and all else is afterwards",
-        _shortage,
+        lambda _: shortage.run(tell),
     ),
-    _row("kills", "killed helpers and workers", "nothing lost; only what the worker had, none with a retry", _kills),
-    _row("canary", "a secret in every string", "in no log, answer as markup, connection or file", _canary),
-    _row("steady", "soak", "memory slope <= 10 MiB, descriptors constant", _steady),
+    Row("kills", "killed helpers and workers", "nothing lost; only what the worker had, none with a retry", _kills),
+    Row(
+        "canary", "a secret in every string", "in no log, answer as markup, connection or file", lambda _: canary.run()
+    ),
+    Row("steady", "soak", "memory slope <= 10 MiB, descriptors constant", lambda minutes: steady.run(minutes, tell)),
 )

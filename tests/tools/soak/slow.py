@@ -45,22 +45,18 @@ def nginx(behind: int, directory: Path) -> Iterator[int]:
         process.wait(timeout=30)
 
 
-def established(port: int) -> int:
-    """The number of connections to a port of this machine."""
-    lines = [line.split() for line in Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]]
-    return sum(line[1] == f"0100007F:{port:04X}" and line[3] == "01" for line in lines)
-
-
 def attack(port: int, kind: str, seconds: float) -> tuple[Times, int]:
     """Time calls alongside slow clients; also return the most of them at once. `port` is nginx's."""
     url = f"http://127.0.0.1:{port}/v1/curves"
     words = ["slowhttptest", kind, "-c", str(SLOW), "-r", str(SLOW), "-i", "5", "-l", str(int(seconds) + 30), "-u", url]
     with tempfile.TemporaryFile() as out, subprocess.Popen(words, stdout=out, stderr=out) as process:
         try:
-            processes.wait_until(lambda: established(port) >= SLOW * 0.9, 30, "the slow clients are connected")
-            most = established(port)
+            processes.wait_until(
+                lambda: processes.established(port) >= SLOW * 0.9, 30, "the slow clients are connected"
+            )
+            most = processes.established(port)
             found = time_small(port, seconds)
-            most = max(most, established(port))
+            most = max(most, processes.established(port))
         finally:
             process.kill()
     return found, most
@@ -77,7 +73,7 @@ def run(seconds: float, tell: Callable[[str], None] = lambda _: None) -> Found:
             for name, kind in (("during slow headers", "-H"), ("during slow bodies", "-B")):
                 tell(name)
                 times[name] = attack(port, kind, seconds)
-                processes.wait_until(lambda: established(port) < SLOW / 10, 30, "the slow clients are gone")
+                processes.wait_until(lambda: processes.established(port) < SLOW / 10, 30, "the slow clients are gone")
         found.require(not service.failures(), f"the log: {service.failures()[:1]}")
     for name, (one, most) in times.items():
         found.figures[f"p50 / p99 / max of 50-row calls {name}"] = one.as_text()

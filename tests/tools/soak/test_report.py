@@ -1,7 +1,7 @@
 """The report says what missed and why; tests/README.md has a place for it. tests/e2e tries the rows, in short."""
 
 import json
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -73,14 +73,8 @@ def test_readme_shows_every_row() -> None:
         (["--minutes", "0"], "above 0"),
     ],
 )
-def test_what_cannot_be_run_is_refused(
-    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["tests.tools.soak", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_run_is_refused(words: list[str], message: str, refused: Callable[..., str]) -> None:
+    assert message in refused(main, *words)
 
 
 def test_the_slope_is_that_of_a_line() -> None:

@@ -129,6 +129,10 @@ class TestWithoutKey:
         assert client.get("/openapi.json").status_code == 200
         assert client.get("/openapi.json", headers={"Authorization": "Bearer anything"}).status_code == 200
 
+    def test_the_page_knows_whether_there_are_keys(self, guarded: Flask, client: FlaskClient) -> None:
+        assert ' data-keys="true"' in guarded.test_client().get("/").text
+        assert ' data-keys="false"' in client.get("/").text
+
     def test_an_unusable_file_admits_no_key(self, tmp_path: Path) -> None:
         client = guarded_app(tmp_path, ROCPR_API_KEYS_FILE=str(tmp_path / "none")).test_client()
         check_unauthorized(client.get("/openapi.json", headers=ANN))

@@ -17,6 +17,7 @@ from service.web.server.server import Server
 from service.web.server.shared import Shared
 from tests.e2e.wire import SECONDS, Answer
 from tests.e2e.wire import Connection as Wire
+from tests.support.processes import wait_until
 from tests.web.server.reading import MAX_BODY_BYTES, new_parser
 
 Result = TypeVar("Result")
@@ -29,6 +30,15 @@ BOUNDS = Bounds(
     queue_seconds=30.0,
     retry_after_seconds=7,
 )
+
+
+def on_loop(loop: asyncio.AbstractEventLoop, function: Callable[[], Result]) -> Result:
+    """Call something on a loop that runs in another thread."""
+
+    async def call() -> Result:
+        return function()
+
+    return asyncio.run_coroutine_threadsafe(call(), loop).result(SECONDS)
 
 
 class Clock:
@@ -138,11 +148,7 @@ class Served:
 
     def on_loop(self, function: Callable[[], Result]) -> Result:
         """Call something on the loop."""
-
-        async def call() -> Result:
-            return function()
-
-        return asyncio.run_coroutine_threadsafe(call(), self.loop).result(SECONDS)
+        return on_loop(self.loop, function)
 
     def sweep(self) -> None:
         """Sweep the server's connections, as happens once a second, and wait for the effects."""
@@ -152,10 +158,7 @@ class Served:
 
     def until(self, holds: Callable[[], object], what: str = "it") -> None:
         """Wait until something holds on the loop."""
-        end = time.monotonic() + SECONDS
-        while not self.on_loop(holds):
-            assert time.monotonic() < end, f"{what} does not happen"
-            time.sleep(0.002)
+        wait_until(lambda: self.on_loop(holds), SECONDS, what, 0.002)
 
     def reaches(self, client: Client, phase: Phase) -> None:
         """Wait until a connection is in a phase."""
@@ -169,4 +172,4 @@ class Served:
         self.until(lambda: not self.server.connections, "the end of all connections")
 
 
-__all__ = ["BOUNDS", "SECONDS", "Answer", "Client", "Clock", "Phase", "Served"]
+__all__ = ["BOUNDS", "SECONDS", "Answer", "Client", "Clock", "Phase", "Served", "on_loop"]

@@ -10,7 +10,8 @@ import pytest
 
 from service.web.server.lane import Lane, LoopLane, ThreadLane
 from service.web.server.queues import Use
-from tests.e2e.wire import SECONDS
+from tests.support.processes import wait_until
+from tests.web.server.serving import SECONDS, on_loop
 
 
 class Request:
@@ -67,10 +68,7 @@ class Held:
         self.lane = lane or ThreadLane(loop, "tested", **{"threads": 1, "most": 100, "half_life": 1.0, **options})
 
     def on_loop(self, function: Callable[[], Any]) -> Any:
-        async def call() -> Any:
-            return function()
-
-        return asyncio.run_coroutine_threadsafe(call(), self._loop).result(SECONDS)
+        return on_loop(self._loop, function)
 
     def put(self, *requests: Request) -> None:
         """Put all at once, before any of them begins."""
@@ -78,10 +76,7 @@ class Held:
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds on the loop."""
-        end = time.monotonic() + SECONDS
-        while not self.on_loop(holds):
-            assert time.monotonic() < end
-            time.sleep(0.001)
+        wait_until(lambda: self.on_loop(holds), SECONDS, "it holds", 0.001)
 
     def waiting(self) -> int:
         return int(self.on_loop(lambda: len(self.lane.queue)))

@@ -12,6 +12,7 @@ import pytest
 from service.wire.columns import ColumnError, labels, numbers, shown
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, typed_column, validate
 from service.wire.problems import Problem
+from tests.support.raising import raised
 
 WIDE = 2**53
 
@@ -27,9 +28,8 @@ def read(cells, kind=None, **options):
 
 
 def refused(read, *args, **kwargs):
-    with pytest.raises(ColumnError) as caught:
-        read(*args, **kwargs)
-    return caught.value.code, caught.value.row
+    error = raised(ColumnError, read, *args, **kwargs)
+    return error.code, error.row
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,9 @@ def test_a_null_is_not_a_number_but_may_be_allowed():
 
 def test_columns_of_other_types_are_refused_whole():
     for cells, what in ((["1"], "text"), ([True], "booleans")):
-        with pytest.raises(ColumnError) as caught:
-            read(cells)
-        assert (caught.value.code, caught.value.row) == ("not_a_number", None)
-        assert caught.value.detail == f"This is a column of {what}; it must hold numbers."
+        error = raised(ColumnError, read, cells)
+        assert (error.code, error.row) == ("not_a_number", None)
+        assert error.detail == f"This is a column of {what}; it must hold numbers."
     assert refused(numbers, ArrowColumn(None), nullable=True) == ("not_a_number", None)
     assert refused(labels, ArrowColumn(None), None) == ("not_a_label", None)
 
@@ -324,10 +323,9 @@ def test_views_that_repeat_a_long_text_are_counted_before_they_are_looked_at():
     array = views([10_000_000] * 10_000, b"a" * 10_000_000)
     encoded = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), array)
     for column in ([array], [encoded], [array.slice(5000)]):
-        with pytest.raises(Problem) as caught:
-            validate([pa.chunked_array(column)], 1 << 28)
-        assert caught.value.type.code == "body_too_large"
-        assert caught.value.detail == "The text of all string_view columns together is longer than the limit."
+        problem = raised(Problem, validate, [pa.chunked_array(column)], 1 << 28)
+        assert problem.type.code == "body_too_large"
+        assert problem.detail == "The text of all string_view columns together is longer than the limit."
 
 
 def test_views_have_room_for_all_columns_together():
@@ -352,9 +350,8 @@ def test_a_type_that_is_not_read_is_named_in_short_and_printable(kind):
         (partial(numbers, nullable=True), "; numbers must be"),
         (partial(labels, positive_label=None), "; la"),
     ):
-        with pytest.raises(ColumnError) as caught:
-            read(ArrowColumn(None, kind))
-        shown, found, _ = caught.value.detail.removeprefix("This column is ").partition(rest)
+        error = raised(ColumnError, read, ArrowColumn(None, kind))
+        shown, found, _ = error.detail.removeprefix("This column is ").partition(rest)
         assert found
         assert shown == kind.replace("\x1b", "")[:60]
         assert shown.isprintable()

@@ -11,6 +11,7 @@ import pytest
 from service.wire.formats import codings
 from service.wire.formats.codings import CODINGS, IDENTITY, compress, decompress, zstd
 from service.wire.problems import Problem
+from tests.support.raising import raised
 
 NOISE = random.Random(4).randbytes(3 << 20)
 """Longer than a step, even when compressed."""
@@ -21,16 +22,13 @@ EACH = pytest.mark.parametrize("coding", CODINGS)
 
 
 def told(coding: str, body: bytes) -> str:
-    with pytest.raises(Problem) as caught:
-        decompress(coding, body, 4 * LIMIT)
-    assert caught.value.type.code == "malformed_body"
-    return caught.value.detail
+    problem = raised(Problem, decompress, coding, body, 4 * LIMIT)
+    assert problem.type.code == "malformed_body"
+    return problem.detail
 
 
 def refusal(coding: str, body: bytes, limit: int = LIMIT) -> str:
-    with pytest.raises(Problem) as caught:
-        decompress(coding, body, limit)
-    return caught.value.type.code
+    return raised(Problem, decompress, coding, body, limit).type.code
 
 
 @EACH

@@ -18,6 +18,7 @@ from service.wire.formats.table_columns import unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from tests.support.asking import LIMITS, ask, refusals
+from tests.support.raising import raised
 
 FEW = Limits(max_rows=100, max_interpolated_rows=100)
 
@@ -52,9 +53,7 @@ def test_labels_are_not_hashed(positive_label, monkeypatch):
     monkeypatch.setattr(Colliding, "hashed", 0)
     column = [Colliding(value) for value in range(7, 1000)]
     if positive_label is None:
-        with pytest.raises(ColumnError) as caught:
-            labels(column, None)
-        assert caught.value.row == 0
+        assert raised(ColumnError, labels, column, None).row == 0
     else:
         assert labels(column, positive_label).positive.sum() == 1
     assert Colliding.hashed < 20
@@ -97,18 +96,14 @@ def test_two_values_are_read(column, positive_label, positive):
     ],
 )
 def test_a_third_value_is_reported_with_its_row(column, row):
-    with pytest.raises(ColumnError) as caught:
-        labels(column, None)
-    assert caught.value.row == row
+    assert raised(ColumnError, labels, column, None).row == row
 
 
 @pytest.mark.parametrize("unit", [b"[[]],", b"{},", b"[],", b'{"a":1},', b'"ab",', b"null,", b"true,"])
 def test_values_are_counted_before_any_is_made(unit, monkeypatch):
     monkeypatch.setattr(json_format, "parse_json", lambda *_: pytest.fail("parsed"))
     most = VALUES_PER_ROW * FEW.max_rows + MOST_PLACES
-    with pytest.raises(Problem) as caught:
-        decode_json(b'{"x":[' + unit * (most + 2) + b"1]}", FEW)
-    assert caught.value.type.code == "body_too_large"
+    assert raised(Problem, decode_json, b'{"x":[' + unit * (most + 2) + b"1]}", FEW).type.code == "body_too_large"
 
 
 def test_members_are_counted_before_any_is_made(monkeypatch):
@@ -146,9 +141,7 @@ def test_what_stands_in_strings_counts_for_nothing(step, monkeypatch):
     text = r'"\\\"[[[[[[{{{{:::: , , , , , ,\\"'
     assert decode_json(f'{{"x": [{text}, {text}]}}'.encode(), Limits(0, 0)) == {"x": [json.loads(text)] * 2}
     for over in ('{"x": [[[[[]]]]]}', '{"x": ["\\\\", 1, 1, 1, 1, "\\"", 1]}', '{"a": 1, "b": 1, "c": {}, "d": 1}'):
-        with pytest.raises(Problem) as caught:
-            decode_json(over.encode(), Limits(0, 0))
-        assert caught.value.type.code == "body_too_large"
+        assert raised(Problem, decode_json, over.encode(), Limits(0, 0)).type.code == "body_too_large"
 
 
 def test_a_malformed_body_with_too_many_values_is_not_read_again(monkeypatch):
@@ -156,9 +149,7 @@ def test_a_malformed_body_with_too_many_values_is_not_read_again(monkeypatch):
     column = ",".join(["1"] * 100)
     body = f'{{"a": [{column}], "b": [{column}] "c": 1}}'.encode()
     for limits, code in ((Limits(40, 100), "body_too_large"), (FEW, "malformed_body")):
-        with pytest.raises(Problem) as caught:
-            decode_json(body, limits)
-        assert caught.value.type.code == code
+        assert raised(Problem, decode_json, body, limits).type.code == code
 
 
 def test_as_many_labels_as_rows_are_read_in_several_samples():
@@ -173,9 +164,8 @@ def test_as_many_labels_as_rows_are_read_in_several_samples():
 def test_a_list_is_counted_before_its_numbers_are_read():
     body = b"[" + b",".join([b"1"] * 101) + b"]"
     assert len(lift_columns(body, 101)[1]) == 1
-    with pytest.raises(Problem) as caught:
-        lift_columns(body, 100)
-    assert (caught.value.type.code, caught.value.detail) == (
+    problem = raised(Problem, lift_columns, body, 100)
+    assert (problem.type.code, problem.detail) == (
         "too_many_rows",
         "A list has 101 values; the limit is 100.",
     )
@@ -190,9 +180,7 @@ def test_rows_are_counted_before_any_is_made(row, end, monkeypatch):
         assert len(CsvTable(body.encode(), FEW).read(["a"])["a"].cells) == 100
     monkeypatch.setattr(csv_format.arrow_csv, "read_csv", lambda *_, **__: pytest.fail("read"))
     for body in (most + row, most + row + end):
-        with pytest.raises(Problem) as caught:
-            CsvTable(body.encode(), FEW)
-        assert caught.value.type.code == "too_many_rows"
+        assert raised(Problem, CsvTable, body.encode(), FEW).type.code == "too_many_rows"
 
 
 @pytest.mark.all
@@ -300,6 +288,5 @@ def test_all_columns_are_found_without_comparing_each_with_each(monkeypatch):
 def test_a_name_that_is_twice_in_a_header_is_refused_only_if_it_is_read():
     header = ["a", "b", "a", "c", "b"]
     assert unique_places(header, ["c"]) == {"c": 3}
-    with pytest.raises(Problem) as caught:
-        unique_places(header, ["c", "b", "a"])
-    assert [(error.pointer, error.code) for error in caught.value.errors] == [("/b", "duplicate")]
+    problem = raised(Problem, unique_places, header, ["c", "b", "a"])
+    assert [(error.pointer, error.code) for error in problem.errors] == [("/b", "duplicate")]

@@ -12,6 +12,7 @@ from service.request import Effort, Request
 from service.wire.budget import at_most_rows
 from service.wire.formats import distinct_cells
 from service.wire.formats.distinct_cells import encoded
+from tests.properties.bodies import arrow_body
 from tests.support.asking import LIMITS, refusals
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -83,22 +84,15 @@ def test_so_are_those_of_json_and_dictionaries(lengths):
     table = pa.table({"scores": np.arange(50.0), "labels": pa.array(rows).dictionary_encode()})
     for request in (
         Request("slices", "/", "application/json", "application/json", (), json.dumps(document).encode()),
-        Request("curves", "/", ARROW, "application/json", (("positive_label", "text 7"),), stream(table)),
+        Request("curves", "/", ARROW, "application/json", (("positive_label", "text 7"),), arrow_body(table)),
     ):
         lengths.clear()
         assert answer(request, LIMITS, EFFORT).status == 200
         assert 50 in lengths
 
 
-def stream(table):
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
 def test_a_null_in_a_dictionary_of_views_is_no_empty_text():
     texts = pa.array(["a", None], pa.string_view())
     labels = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), texts)
-    body = stream(pa.table({"scores": [0.1, 0.2, 0.3], "labels": labels}))
+    body = arrow_body(pa.table({"scores": [0.1, 0.2, 0.3], "labels": labels}))
     assert refusals("curves", body, content_type=ARROW, positive_label="a") == [("/labels/1", "not_a_label")]

@@ -7,6 +7,7 @@ from service.wire.columns import ColumnError, labels, numbers
 from service.wire.formats.json_format import decode_json
 from service.wire.problems import Problem
 from tests.support.asking import LIMITS
+from tests.support.raising import raised
 
 
 @pytest.mark.parametrize(
@@ -38,10 +39,9 @@ from tests.support.asking import LIMITS
     ],
 )
 def test_refuses_what_is_not_strict_json(body):
-    with pytest.raises(Problem) as caught:
-        decode_json(body, LIMITS)
-    assert caught.value.type.code == "malformed_body"
-    assert caught.value.type.status == 400
+    problem = raised(Problem, decode_json, body, LIMITS)
+    assert problem.type.code == "malformed_body"
+    assert problem.type.status == 400
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,7 @@ def test_refuses_what_is_not_strict_json(body):
     ],
 )
 def test_says_what_is_wrong_with_it(body, told):
-    with pytest.raises(Problem) as caught:
-        decode_json(body, LIMITS)
-    assert caught.value.detail.endswith(told)
+    assert raised(Problem, decode_json, body, LIMITS).detail.endswith(told)
 
 
 @pytest.mark.parametrize("body", [b'{"a": [1, ]}', b'{"a": 1,}', b'{"a": 1,\n  }'])
@@ -73,9 +71,8 @@ def test_says_that_a_list_or_object_ends_after_a_comma(body):
 
 
 def test_points_to_a_number_beyond_a_double():
-    with pytest.raises(Problem) as caught:
-        decode_json(b'{"tuning": {"a/b": [0, 1e400]}}', LIMITS)
-    assert [error.pointer for error in caught.value.errors] == ["/tuning/a~1b/1"]
+    problem = raised(Problem, decode_json, b'{"tuning": {"a/b": [0, 1e400]}}', LIMITS)
+    assert [error.pointer for error in problem.errors] == ["/tuning/a~1b/1"]
 
 
 def test_names_the_key_that_is_given_twice():
@@ -104,9 +101,8 @@ def test_many_keys_are_refused_in_time_that_grows_with_their_number():
     ],
 )
 def test_a_column_of_numbers_takes_numbers_only(column, code, row):
-    with pytest.raises(ColumnError) as caught:
-        numbers(column, nullable=False)
-    assert (caught.value.code, caught.value.row) == (code, row)
+    error = raised(ColumnError, numbers, column, nullable=False)
+    assert (error.code, error.row) == (code, row)
 
 
 def test_a_column_of_numbers_is_not_rounded():
@@ -120,12 +116,8 @@ def test_null_is_nan_where_a_column_may_hold_it():
 
 def test_a_scalar_is_not_a_column():
     for column in (1, "1", {}, None, True):
-        with pytest.raises(ColumnError) as caught:
-            numbers(column, nullable=False)
-        assert caught.value.code == "not_a_column"
-        with pytest.raises(ColumnError) as caught:
-            labels(column, None)
-        assert caught.value.code == "not_a_column"
+        assert raised(ColumnError, numbers, column, nullable=False).code == "not_a_column"
+        assert raised(ColumnError, labels, column, None).code == "not_a_column"
 
 
 @pytest.mark.parametrize(
@@ -165,9 +157,8 @@ def test_labels(column, positive_label):
     ],
 )
 def test_a_positive_label_that_does_not_occur(column, positive_label, told):
-    with pytest.raises(ColumnError) as caught:
-        labels(column, positive_label)
-    assert (caught.value.code, caught.value.row, caught.value.detail) == ("one_class", None, told)
+    error = raised(ColumnError, labels, column, positive_label)
+    assert (error.code, error.row, error.detail) == ("one_class", None, told)
 
 
 @pytest.mark.parametrize(
@@ -184,9 +175,8 @@ def test_a_positive_label_that_does_not_occur(column, positive_label, told):
     ],
 )
 def test_refuses_labels_that_are_not_binary(column, positive_label, row):
-    with pytest.raises(ColumnError) as caught:
-        labels(column, positive_label)
-    assert (caught.value.code, caught.value.row) == ("not_a_label", row)
+    error = raised(ColumnError, labels, column, positive_label)
+    assert (error.code, error.row) == ("not_a_label", row)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from service.wire.formats.thrift_compact import I64, LIST, STRUCT, Reader, writt
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 from tests.properties.bodies import parquet_body
+from tests.support.raising import raised
 
 LIMITS = Limits(max_rows=1000, max_interpolated_rows=10, max_decompressed_bytes=1 << 20)
 TABLE = pa.table({"z": [[1], None], "x": [1.5, 2.5], "s": [{"x": 3, "t": 4}] * 2, "y": [True, False], "t": ["a", "b"]})
@@ -30,9 +31,8 @@ def read(body, *names, limits=LIMITS):
 
 
 def refused(body, *names, limits=LIMITS):
-    with pytest.raises(Problem) as caught:
-        read(body, *names, limits=limits)
-    return caught.value.type.code, [(error.pointer, error.code) for error in caught.value.errors]
+    problem = raised(Problem, read, body, *names, limits=limits)
+    return problem.type.code, [(error.pointer, error.code) for error in problem.errors]
 
 
 def with_footer(body, change):
@@ -126,10 +126,9 @@ def test_an_encrypted_file_is_not_supported(plain_footer):
     )
     factory = encryption.CryptoFactory(Keys)
     properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), settings)
-    with pytest.raises(Problem) as caught:
-        ParquetTable(parquet_body(TABLE, encryption_properties=properties), LIMITS)
-    assert caught.value.type.code == "unsupported_media_type"
-    assert caught.value.detail == "The Parquet file is encrypted; send it unencrypted."
+    problem = raised(Problem, ParquetTable, parquet_body(TABLE, encryption_properties=properties), LIMITS)
+    assert problem.type.code == "unsupported_media_type"
+    assert problem.detail == "The Parquet file is encrypted; send it unencrypted."
 
 
 @pytest.mark.parametrize(
@@ -146,9 +145,8 @@ def test_an_encrypted_file_is_not_supported(plain_footer):
 )
 def test_a_type_that_is_not_read_is_named(cells, kind):
     body = parquet_body(pa.table({"x": cells}), use_deprecated_int96_timestamps=kind == "int96")
-    with pytest.raises(ColumnError) as caught:
-        numbers(ParquetTable(body, LIMITS).read(["x"])["x"], nullable=False)
-    assert caught.value.detail == f"This column is {kind}; numbers must be integers, floats or decimals."
+    error = raised(ColumnError, numbers, ParquetTable(body, LIMITS).read(["x"])["x"], nullable=False)
+    assert error.detail == f"This column is {kind}; numbers must be integers, floats or decimals."
 
 
 def test_rows_are_counted_in_the_footer():

@@ -10,6 +10,7 @@ from service.wire.columns import numbers
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.fields import Number, NumberColumn, ObjectList, Text, Whole
 from service.wire.requests.object_schemas import ObjectSchema
+from tests.support.raising import raised
 
 
 class Owned:
@@ -51,9 +52,10 @@ def test_a_column_without_negative_zero_is_taken_as_it_is(values):
     ],
 )
 def test_points_to_the_first_row_beyond_a_bound(values, code, row):
-    with pytest.raises(ValidationError) as caught:
-        NumberColumn(minimum=0, maximum=2).deserialize(Owned(values, writeable=True))
-    (fault,) = caught.value.messages
+    error = raised(
+        ValidationError, lambda: NumberColumn(minimum=0, maximum=2).deserialize(Owned(values, writeable=True))
+    )
+    (fault,) = error.messages
     assert (fault.code, fault.row) == (code, row)
 
 
@@ -65,9 +67,7 @@ def test_bounds_are_inclusive():
 def test_bounds_hold_with_nulls():
     field = NumberColumn(nullable=True, minimum=0, maximum=1)
     for values, row in (([np.nan, -5.0], 1), ([2.0, np.nan], 0)):
-        with pytest.raises(ValidationError) as raised:
-            field.deserialize(Owned(values, writeable=True))
-        assert raised.value.messages[0].row == row
+        assert raised(ValidationError, field.deserialize, Owned(values, writeable=True)).messages[0].row == row
 
 
 def test_an_exclusive_bound_is_the_only_number_that_is_left_out():
@@ -98,9 +98,8 @@ class Counting(ObjectSchema):
 def test_a_list_of_objects_is_checked_until_the_list_of_errors_is_full(item, looked_at, monkeypatch):
     monkeypatch.setattr(Counting, "loaded", 0)
     items = ObjectList(Counting(), minimum=1, maximum=1000)
-    with pytest.raises(ValidationError) as caught:
-        items.deserialize([{"at": 0}] * 5 + [item] * 900 + [{"at": 0}] * 5)
-    assert list(caught.value.messages) == [*range(5, 5 + looked_at)]
+    error = raised(ValidationError, items.deserialize, [{"at": 0}] * 5 + [item] * 900 + [{"at": 0}] * 5)
+    assert list(error.messages) == [*range(5, 5 + looked_at)]
     assert Counting.loaded == 5 + looked_at
 
 
@@ -121,6 +120,5 @@ def schemas_with_an_example(of: type[ObjectSchema] = ObjectSchema) -> list[type[
 @pytest.mark.parametrize("schema", schemas_with_an_example())
 def test_an_example_that_is_shown_is_right(schema: type[ObjectSchema]) -> None:
     schema().load(json.loads(schema.example))
-    with pytest.raises(ValidationError) as caught:
-        schema().load(3)
-    assert caught.value.messages["_schema"][0].detail == f"Must be an object, such as {schema.example}."
+    error = raised(ValidationError, lambda: schema().load(3))
+    assert error.messages["_schema"][0].detail == f"Must be an object, such as {schema.example}."
