@@ -1,21 +1,27 @@
 """The curves of an evaluation in characters, for a terminal: 60 columns of braille dots.
 
-Knows the result of `curves`, nothing of terminals.
+A plane of the figure becomes a grid of dots, 2 by 4 in each character. Drawn are its solid lines and its dots, and
+dotted what the figure dots; the first layer's text is above, those of dotted lines below. Knows the figure of `curves`,
+nothing of terminals.
 """
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 import numpy as np
 
-from service.charts.curves import PLANE_NAMES
+from service.charts.curve_planes import DOTTED
+from service.charts.curves import curves_figure
+from service.charts.legend import Layer
 from service.charts.picture import Picture
+from service.charts.plane import Plane
 from service.charts.svg import clean
 from service.curves.budget import DRAWN_POINT, PICTURE, spend
-from service.curves.drawing import DrawnTable
 from service.curves.exact import FloatArray
 from service.curves.thinning import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
+_MOST_COLUMNS = 60
 _CELLS_WIDE, _CELLS_HIGH = 54, 16
 """Characters of a plane, of 2 by 4 dots each."""
 _ACROSS, _DOWN = 2, 4
@@ -30,16 +36,19 @@ _ASCII = dict(zip(map(ord, "│└─"), "|+-", strict=True)) | {
 }
 _MARGIN = 5
 _LABELS = {0: "1", _CELLS_HIGH // 2: "0.5", _CELLS_HIGH - 1: "0"}
-_AXES = {"roc": ("true positive rate", "false positive rate"), "pr": ("precision", "recall")}
+_EVERY = 12
+"""Of a dotted line, every twelfth point has a dot; points are half a dot apart."""
 
 
 def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
     """Draw an evaluation in lines of at most 60 characters, with the dotted line explained below each plane."""
     spend(PICTURE * len(picture.planes))
-    lines = [clean(picture.title), ""] if picture.title else []
-    for number, name in enumerate(picture.planes):
-        lines += [""] if number else []
-        lines += _plane(result, name)
+    figure = curves_figure(result, picture)
+    planes = [block for blocks in figure.columns for block in blocks if isinstance(block, Plane)]
+    lines = [clean(picture.title)] if picture.title else []
+    for plane in planes:
+        lines += [""] if lines else []
+        lines += _plane(plane)
     return "\n".join([*lines, ""])
 
 
@@ -48,46 +57,40 @@ def in_ascii(text: str) -> str:
     return text.translate(_ASCII)
 
 
-def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
-    if result.drawing is None:
-        raise ValueError("This evaluation was made without a drawing.")
-    area = getattr(result.curves.auc, name)
-    upright, level = _AXES[name]
+def _plane(plane: Plane) -> Iterator[str]:
     dots = np.zeros((_CELLS_HIGH * _DOWN, _CELLS_WIDE * _ACROSS), dtype=np.bool_)
-    reference = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0] if name == "roc" else [result.prevalence] * 2))
-    _draw(dots, reference, every=6)
-    _draw_table(dots, result.drawing.curve, name)
-    yield f"{PLANE_NAMES[name]}{'' if area is None else f', area {area:.4f}'}"
-    yield f"{'':{_MARGIN}}{upright}"
+    dotted = [layer for layer in plane.layers if layer.dash == DOTTED]
+    shown = [layer for layer in plane.layers if layer.text and layer.dash in {"", DOTTED}]
+    for layer in shown:
+        _draw(dots, layer)
+    heading = next(plane.legend().said()).removesuffix(".")
+    yield from (line.replace("\xa0", " ") for line in wrap(heading, _MOST_COLUMNS))
+    yield f"{'':{_MARGIN}}{plane.upright.lower()}"
     for row in range(_CELLS_HIGH):
         yield f"{_LABELS.get(row, ''):>{_MARGIN - 2}} │{_characters(dots[row * _DOWN : (row + 1) * _DOWN])}".rstrip()
     yield f"{'':{_MARGIN - 1}}└{'─' * _CELLS_WIDE}"
     yield f"{'':{_MARGIN}}0{'0.5':^{_CELLS_WIDE - 2}}1"
-    yield f"{'':{_MARGIN}}{level:>{_CELLS_WIDE}}"
-    dotted = "chance" if name == "roc" else f"prevalence {result.prevalence:.4g}"
-    yield f"{'':{_MARGIN}}dotted: {dotted}"
+    yield f"{'':{_MARGIN}}{plane.level.lower():>{_CELLS_WIDE}}"
+    yield from (f"{'':{_MARGIN}}dotted: {layer.text[:1].lower()}{layer.text[1:]}" for layer in dotted)
 
 
-def _draw_table(dots: np.ndarray, table: DrawnTable, name: str) -> None:
-    line: Line = getattr(table, name)
-    if table.sweep:
-        _draw(dots, line)
-    else:
-        dots[_places(line.x, line.y, dots)] = True
+def _draw(dots: np.ndarray, layer: Layer) -> None:
+    """Set the dots of a layer: along its lines, or only some of them, so that they are dotted."""
+    for shape in layer.shapes:
+        along = shape if layer.sign == "dots" else _walked(shape, dots.shape, _EVERY if layer.dash else 1)
+        dots[_places(along.x, along.y, dots)] = True
 
 
-def _draw(dots: np.ndarray, line: Line, every: int = 1) -> None:
-    """Set the dots along a line, or only every n-th of them, so that it is dotted."""
-    high, wide = dots.shape
+def _walked(line: Line, shape: tuple[int, ...], every: int) -> Line:
+    """Points along a line, at most half a dot apart, or every n-th of them."""
+    high, wide = shape
     across, up = np.diff(line.x), np.diff(line.y)
     steps = np.ceil(2 * np.maximum(np.abs(across) * wide, np.abs(up) * high)).astype(np.int64) + 1
     segment = np.arange(steps.size).repeat(steps)
     spend(segment.size * DRAWN_POINT)
     share = (np.arange(segment.size) - (steps.cumsum() - steps)[segment]) / steps[segment]
     x, y = line.x[segment] + across[segment] * share, line.y[segment] + up[segment] * share
-    x, y = np.append(x, line.x[-1]), np.append(y, line.y[-1])
-    step = 2 * every if every > 1 else 1
-    dots[_places(x[::step], y[::step], dots)] = True
+    return Line(np.append(x, line.x[-1])[::every], np.append(y, line.y[-1])[::every])
 
 
 def _places(x: FloatArray, y: FloatArray, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

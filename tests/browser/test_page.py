@@ -55,7 +55,7 @@ class TestTheSameElsewhere:
         assert f"{answer['auc']['roc']:.6f}" in run(first, tmp_path, root)
         verdict = run(second, tmp_path, root)
         assert ("Gate passed" in verdict) == ("passes" in text_of(page, "#verdict"))
-        assert f"under the ROC curve {answer['auc']['roc']:.4f}" in text_of(page, "#roc desc")
+        assert f"ROC curve, area {answer['auc']['roc']:.4f}" in text_of(page, "#roc desc")
 
     def test_a_copy(self, visit: Visit) -> None:
         page = ready(visit("/"))
