@@ -17,7 +17,6 @@ from service.charts.picture import Picture
 from service.charts.plane import Plane
 from service.charts.svg import clean
 from service.curves.budget import DRAWN_POINT, PICTURE, spend
-from service.curves.exact import FloatArray
 from service.curves.thinning import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
@@ -36,8 +35,8 @@ _ASCII = dict(zip(map(ord, "│└─"), "|+-", strict=True)) | {
 }
 _MARGIN = 5
 _LABELS = {0: "1", _CELLS_HIGH // 2: "0.5", _CELLS_HIGH - 1: "0"}
-_EVERY = 12
-"""Of a dotted line, every twelfth point has a dot; points are half a dot apart."""
+_STEP, _DOTTED_STEP = 0.5, 6.0
+"""Dots from one point of a line to the next, and between those of a dotted line."""
 
 
 def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
@@ -75,28 +74,25 @@ def _plane(plane: Plane) -> Iterator[str]:
 
 
 def _draw(dots: np.ndarray, layer: Layer) -> None:
-    """Set the dots of a layer: along its lines, or only some of them, so that they are dotted."""
+    """Set the dots of a layer."""
     for shape in layer.shapes:
-        along = shape if layer.sign == "dots" else _walked(shape, dots.shape, _EVERY if layer.dash else 1)
-        dots[_places(along.x, along.y, dots)] = True
+        line = shape if layer.sign == "dots" else _walked(shape, _DOTTED_STEP if layer.dash else _STEP)
+        dots[_places(line, dots)] = True
 
 
-def _walked(line: Line, shape: tuple[int, ...], every: int) -> Line:
-    """Points along a line, at most half a dot apart, or every n-th of them."""
-    high, wide = shape
-    across, up = np.diff(line.x), np.diff(line.y)
-    steps = np.ceil(2 * np.maximum(np.abs(across) * wide, np.abs(up) * high)).astype(np.int64) + 1
-    segment = np.arange(steps.size).repeat(steps)
-    spend(segment.size * DRAWN_POINT)
-    share = (np.arange(segment.size) - (steps.cumsum() - steps)[segment]) / steps[segment]
-    x, y = line.x[segment] + across[segment] * share, line.y[segment] + up[segment] * share
-    return Line(np.append(x, line.x[-1])[::every], np.append(y, line.y[-1])[::every])
+def _walked(line: Line, step: float) -> Line:
+    """Points along a line, this many dots apart, and its end."""
+    wide, high = _CELLS_WIDE * _ACROSS, _CELLS_HIGH * _DOWN
+    length = np.append(0.0, np.hypot(np.diff(line.x) * wide, np.diff(line.y) * high).cumsum())
+    along = np.append(np.arange(0.0, length[-1], step), length[-1])
+    spend(along.size * DRAWN_POINT)
+    return Line(np.interp(along, length, line.x), np.interp(along, length, line.y))
 
 
-def _places(x: FloatArray, y: FloatArray, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _places(line: Line, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows and columns of points."""
     high, wide = dots.shape
-    return np.rint((1 - y) * (high - 1)).astype(np.int64), np.rint(x * (wide - 1)).astype(np.int64)
+    return np.rint((1 - line.y) * (high - 1)).astype(np.int64), np.rint(line.x * (wide - 1)).astype(np.int64)
 
 
 def _characters(rows: np.ndarray) -> str:
