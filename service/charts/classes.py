@@ -22,12 +22,9 @@ def classes_figure(result: Classes, picture: Picture) -> Figure:
     if result.drawings is None:
         raise ValueError("These classes were evaluated without drawings.")
     pairs = "" if result.hand_till is None else f" Hand and Till: {decimals(result.hand_till)}."
-    return Figure(
-        name="Curves of classes",
-        opening=f"{len(result.names)} classes, each against the rest.{pairs}",
-        columns=[_column(result, result.drawings, name) for name in picture.planes],
-        warnings=result.warnings,
-    )
+    opening = f"{len(result.names)} classes, each against the rest.{pairs}"
+    columns = [_column(result, result.drawings, name) for name in picture.planes]
+    return Figure("Curves of classes", opening, columns, result.warnings)
 
 
 def _column(result: Classes, drawings: tuple[DrawnTable | None, ...], name: str) -> list[Block]:

@@ -13,7 +13,7 @@ from service.charts.figure import Block, Figure
 from service.charts.legend import Layer, Legend
 from service.charts.picture import Picture
 from service.charts.probabilities import PROBABILITIES
-from service.charts.wording import decimals, listed, read, totals
+from service.charts.wording import NOTHING, decimals, listed, read, totals
 from service.curves.drawing import CurvesDrawing
 from service.curves.errors import plain
 from service.inference.curves_with_intervals import EvaluatedCurves
@@ -64,8 +64,9 @@ def _column(result: EvaluatedCurves, drawing: CurvesDrawing, name: str, marked: 
         curve(drawing.hull, name, Layer(f"{hull_name}, area {_area(result, hull)}", "s1", wide=1.5, dash=DASHED)),
     ]
     plane = rates_plane(name, layers, result.prevalence)
-    average = [Layer.note(f"Average precision {_area(result, 'average_precision')}")] * (name == "pr")
-    return [plane, plane.legend(*average)]
+    average = _area(result, "average_precision")
+    notes = [Layer.note(f"Average precision {average}")] * (name == "pr" and average != NOTHING)
+    return [plane, plane.legend(*notes)]
 
 
 def _area(result: EvaluatedCurves, name: str) -> str:

@@ -28,12 +28,9 @@ def gates_figure(result: Gate, _picture: Picture) -> Figure:
     signs = [_DOT, *[_BAR] * any(check.interval for check in result.checks), _BAND]
     rule = Plane("", [Layer(series="grid", wide=1, shapes=[points([0, 1], [0, 0])])], high=1, margins=(EDGE, EDGE))
     checks = (block for check in result.checks for block in _checked(check))
-    return Figure(
-        name=f"Gate {result.status}",
-        opening=f"The gate {'is' if result.status == 'undecided' else 'has'} {result.status}.",
-        columns=[[Legend([title], silent=True), *checks, rule, Legend(signs, silent=True)]],
-        warnings=result.warnings,
-    )
+    opening = f"The gate {'is' if result.status == 'undecided' else 'has'} {result.status}."
+    column = [Legend([title], silent=True), *checks, rule, Legend(signs, silent=True)]
+    return Figure(f"Gate {result.status}", opening, [column], result.warnings)
 
 
 def _checked(check: Check) -> Iterator[Block]:

@@ -130,7 +130,8 @@ class _Frame:
             if layer.sign == "line":
                 self.sheet.line(layer.series, x, y, wide=layer.wide, dash=layer.dash)
             elif layer.sign == "dots":
-                self.sheet.dots(layer.series, x, y, layer.wide)
+                shown = np.sort(np.unique(np.rint(np.stack((x, y))), axis=1, return_index=True)[1])  # one on each pixel
+                self.sheet.dots(layer.series, x[shown], y[shown], layer.wide)
             elif layer.sign == "band":
                 self.sheet.box(layer.series, (x.min(), y.min()), (np.ptp(x), np.ptp(y)))
 

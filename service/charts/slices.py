@@ -6,7 +6,6 @@ was evaluated.
 
 import string
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -34,30 +33,29 @@ _MOST_NAMED = 5
 
 def slices_figure(result: Sliced, picture: Picture) -> Figure:
     """State the areas of slices."""
-    return Figure(
-        name="Areas of slices",
-        opening=f"{totals(result.overall.positives, result.overall.negatives)} in {result.rows.size} slices.",
-        columns=[_column(result, name, picture.side) for name in picture.planes],
-        warnings=result.warnings,
-    )
+    overall = result.overall
+    opening = f"{totals(overall.positives, overall.negatives)} in {result.rows.size} slices."
+    columns = [_column(result, name, picture.side) for name in picture.planes]
+    return Figure("Areas of slices", opening, columns, result.warnings)
 
 
 def _column(result: Sliced, name: str, side: int) -> list[Block]:
     """A plane with one area of all slices, and its legend."""
     order = worst_first(getattr(result.areas, name))
     values = getattr(result.areas, name)[order]
-    at = (np.arange(order.size) + 0.5) / max(order.size, 1)
+    dots = Line((np.arange(order.size) + 0.5) / max(order.size, 1), values)
+    text = f"{order.size} slices, a dot each"
     layers = [
-        _dots(at, values, side, Layer(f"{order.size} slices, a dot each", hue(0), wide=5, more=_range(values))),
-        *_worst(result, order, Line(at, values), lettered=side >= _PER_LETTER * order.size),
+        Layer(text, hue(0), wide=5, sign="dots", more=_range(values), shapes=[dots]),
+        *_worst(result, order, dots, lettered=side >= _PER_LETTER * order.size),
     ]
-    overall = getattr(result.overall.curves.auc, name)
-    if overall is not None:
-        whole = [points([0, 1], [overall] * 2)]
-        layers.append(Layer(f"All rows together, {decimals(overall)}", hue(1), dash="7 3", shapes=whole))
+    whole = getattr(result.overall.curves.auc, name)
+    if whole is not None:
+        line = points([0, 1], [whole, whole])
+        layers.append(Layer(f"All rows together, {decimals(whole)}", hue(1), dash="7 3", shapes=[line]))
     if result.intervals is not None:
         lower, upper = (ends[order] for ends in result.intervals[name])
-        layers += _intervals(at, lower, upper, side)
+        layers += _intervals(dots.x, lower, upper, side)
     plane = Plane(_AREA_TITLES[name], layers, "Slices, worst first", "Area")
     return [plane, plane.legend()]
 
@@ -72,13 +70,13 @@ def _range(values: FloatArray) -> str:
 
 def _worst(result: Sliced, order: IntArray, dots: Line, *, lettered: bool) -> Iterator[Layer]:
     """Name the worst slices, and put a letter by their dots if there is room."""
-    rows = zip(order.tolist(), dots.x.tolist(), dots.y.tolist(), strict=True)
-    texts = [(f"{_name(result, number)} {decimals(y)}", x, y) for number, x, y in list(rows)[:_MOST_NAMED]]
+    rows = zip(order.tolist()[:_MOST_NAMED], dots.x.tolist(), dots.y.tolist(), strict=False)
+    worst = [(f"{_name(result, number)} {decimals(y)}", x, y) for number, x, y in rows]
     if lettered:
-        for letter, (text, x, y) in zip(string.ascii_lowercase, texts, strict=False):
-            yield Layer.dot(letter, x, y, text, hue(0))
-    elif texts:
-        yield Layer.note(f"The worst: {'; '.join(text for text, _, _ in texts)}")
+        named_dots = zip(string.ascii_lowercase, worst, strict=False)
+        yield from (Layer.dot(letter, x, y, text, hue(0)) for letter, (text, x, y) in named_dots)
+    elif worst:
+        yield Layer.note(f"The worst: {'; '.join(text for text, _, _ in worst)}")
 
 
 def _intervals(at: FloatArray, lower: FloatArray, upper: FloatArray, side: int) -> Iterator[Layer]:
@@ -86,18 +84,11 @@ def _intervals(at: FloatArray, lower: FloatArray, upper: FloatArray, side: int) 
     known = ~np.isnan(lower)
     at, lower, upper = at[known], lower[known], upper[known]
     if at.size * _PER_BAR > side:
-        ends = Layer("The ends of their intervals", wide=1.5)
-        yield _dots(np.tile(at, 2), np.concatenate((lower, upper)), side, ends)
+        ends = Line(np.tile(at, 2), np.concatenate((lower, upper)))
+        yield Layer("The ends of their intervals", wide=1.5, sign="dots", shapes=[ends])
     elif at.size:
         bars = zip(at.tolist(), lower.tolist(), upper.tolist(), strict=True)
         yield Layer("Their intervals", wide=1, shapes=[points([x, x], ends) for x, *ends in bars])
-
-
-def _dots(x: FloatArray, y: FloatArray, side: int, layer: Layer) -> Layer:
-    """A layer with one of the dots on each pixel."""
-    pixels = np.rint(np.stack((x, y)) * side)
-    shown = np.sort(np.unique(pixels, axis=1, return_index=True)[1])
-    return replace(layer, sign="dots", shapes=[Line(x[shown], y[shown])])
 
 
 def _name(result: Sliced, number: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from service.charts.figure import Figure
+from service.charts.figure import Block, Figure
 from service.charts.legend import Layer, Legend, points
 from service.charts.picture import Picture
 from service.charts.plane import Caption, Plane
@@ -23,6 +23,7 @@ _THRESHOLDS_HIGH = 90
 """Pixels: the height of the strip of thresholds."""
 
 _PER_PIXEL = 4
+_TITLE = "Best value for each trade-off between precision and recall"
 _LAMBDA = "λ, the weight of recall, runs from 0, precision alone, to 1, recall alone."
 _READ_AT = (0.2, 0.5, 0.8)
 """The λ at which the description reads a curve."""
@@ -35,12 +36,8 @@ def tradeoffs_figure(result: Tradeoffs, picture: Picture) -> Figure:
         for number, (name, tradeoff) in enumerate(result.tradeoffs.items())
     ]
     plane = Plane("Best value", layers[::-1], "λ, the weight of recall", "Value", "{:g}".format)
-    return Figure(
-        name="Best value for each trade-off between precision and recall",
-        opening=f"{totals(result.positives, result.negatives)}. {_LAMBDA}",
-        columns=[[plane, *_strip(result, picture.side), Legend(layers, plane.heading)]],
-        warnings=result.warnings,
-    )
+    column: list[Block] = [plane, *_strip(result, picture.side), Legend(layers, plane.heading)]
+    return Figure(_TITLE, f"{totals(result.positives, result.negatives)}. {_LAMBDA}", [column], result.warnings)
 
 
 def _layer(name: str, tradeoff: Tradeoff, positives: float, side: float) -> Layer:

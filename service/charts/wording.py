@@ -13,6 +13,9 @@ from service.curves.thinning import Line
 from service.inference.intervals import Interval
 from service.inference.rules import percent
 
+NOTHING = "-"
+"""What stands for a number that does not exist."""
+
 
 def totals(positives: float, negatives: float) -> str:
     """The words with which most descriptions begin."""
@@ -28,7 +31,7 @@ def listed(values: Iterable[str]) -> str:
 def decimals(value: float | None, interval: Interval | None = None) -> str:
     """Write a number with four decimals, and its interval with no-break spaces: 0.8720 (95 %: 0.8250 to 0.9078)."""
     if value is None or isnan(value):
-        return "-"
+        return NOTHING
     if interval is None:
         return f"{value:.4f}"
     around = f"({percent(interval.level)} %: {interval.lower:.4f} to {interval.upper:.4f})".replace(" ", "\xa0")
