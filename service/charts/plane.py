@@ -98,11 +98,10 @@ class Plane:
         if is_square:
             sheet.text("ink", (frame.left, frame.top - _HEADING), self.heading, size=13, bold=True)
             sheet.text("ink", (frame.left - 36, middle), self.upright, anchor="middle", upright=True)
-        elif self.heading:
+        else:
             heading = fitted(self.heading, frame.wide + RIGHT, SMALL)
             sheet.text("soft", (frame.left, frame.top - 6), heading, size=SMALL)
-        if self.level:
-            sheet.text("ink", (center, frame.bottom + 33), self.level, anchor="middle")
+        sheet.text("ink", (center, frame.bottom + 33), self.level, anchor="middle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,5 +155,4 @@ def _put_rings(frame: _Frame, layers: list[Layer], aside: int) -> None:
         ]
         taken.append(next((spot for spot in spots if frame.has_room_for(spot, taken)), spots[0]))
     for layer, spot in zip(layers, taken, strict=True):
-        if layer.letter:
-            frame.sheet.text("ink", spot, layer.letter, anchor="middle", bold=True, halo=True)
+        frame.sheet.text("ink", spot, layer.letter, anchor="middle", bold=True, halo=True)

@@ -133,7 +133,9 @@ class Sheet:
         halo: bool = False,
         upright: bool = False,
     ) -> None:
-        """Put a line of text. A halo sets it off from the background; a vertical line reads upwards."""
+        """Put a line of text, if any. A halo sets it off from the background; an upright line reads upwards."""
+        if not content:
+            return
         x, y = map(number, at)
         look = {
             "text_anchor": anchor,
