@@ -257,6 +257,14 @@ def test_curves_in_characters_fit_a_terminal() -> None:
     assert "Precision-recall" not in roc
 
 
+def test_characters_show_intervals_and_what_forms_no_curve() -> None:
+    body = BODIES["curves"] | {"intervals": {"level": 0.999, "method": "delong"}}
+    text = ask("curves", body, accept=TEXT).body.decode()
+    assert "(99.9 %: 0." in text
+    assert all(len(line) <= 60 for line in text.splitlines())
+    assert ask("curves", NO_SWEEP, accept=TEXT).body.decode().startswith("ROC: Rows, which form no curve\n")
+
+
 def test_characters_show_the_curve() -> None:
     """A perfect model goes up the left side and along the top."""
     text = ask("curves", {"scores": [2, 1], "labels": [1, 0]}, accept=TEXT, chart="roc").body.decode()
