@@ -36,14 +36,13 @@ def calibration_figure(result: EvaluatedCurves, drawing: CurvesDrawing) -> Figur
     else:
         low, high, begins, ends = (float(value) for value in (line.x[0], line.x[-1], line.y[0], line.y[-1]))
         goes, shape = "falls" if begins > ends else "rises", Line(along(line.x, line.x), line.y)
-        heights = read(shape, _READ_AT, "fractions", "share")
-        more = f"Scores go from {low:.4g} to {high:.4g}; the share {goes} from {begins:.4g} to {ends:.4g}. {heights}"
+        diagonal = straight("Perfectly calibrated", [0, 1], [0, 1] if goes == "rises" else [1, 0])
+        others = [diagonal] if are_probabilities(low, high) else []
+        ticks = ticks if others else _between(low, high)
+        course = f"Scores go from {low:.4g} to {high:.4g}; the share {goes} from {begins:.4g} to {ends:.4g}"
+        more = f"{course}. {read(shape, _READ_AT, 'scores', 'share', ticks)}"
         text = f"Share of positives, pooled so that it {goes} with the score"
-        layers = [Layer(text, "s0", wide=2.25, more=more, shapes=[shape])]
-        if are_probabilities(low, high):
-            layers.append(straight("Perfectly calibrated", [0, 1], [0, 1] if goes == "rises" else [1, 0]))
-        else:
-            ticks = _between(low, high)
+        layers = [Layer(text, "s0", wide=2.25, more=more, shapes=[shape]), *others]
         if drawing.has_infinite:
             layers.append(Layer.note("Infinite scores are drawn at the least or the greatest finite one"))
     plane = Plane("Calibration", layers, "Score", "Share of positives", ticks)
