@@ -24,7 +24,13 @@ _BOLD = 1.16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """What a picture states; `name` is its title for screen readers if none was requested."""
+    """What a picture states.
+
+    name     its title for screen readers, if none was requested.
+    opening  the first sentences of its description.
+    columns  blocks from top to bottom, for each column.
+    notes    blocks below the columns, as wide as all of them.
+    """
 
     name: str
     opening: str
