@@ -319,7 +319,7 @@ def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:
     defined = [area for area in whole["slices"]["roc"] if area is not None]
     assert f"All rows together, {whole['overall']['auc']['roc']:.4f}" in svg
     assert f"{len(defined)} slices, a dot each" in svg
-    assert f"{len(defined)} slices have this area, from {min(defined):.4f} to {max(defined):.4f}" in svg
+    assert f"Their areas go from {min(defined):.4f} to {max(defined):.4f}" in svg
     # In both planes, and with a rim in both legends; the five worst also have another there and in the legend.
     assert svg.count("h0") == 2 * (len(defined) + 2 + 5 * 4)
 
@@ -343,7 +343,7 @@ def test_the_worst_slices_have_letters_if_there_is_room(side: str, has_room: boo
 
 def test_ranks_have_no_ticks() -> None:
     svg = ask("slices", BODY, accept=SVG).body.decode()
-    assert (svg.count(">0.2</text>"), svg.count("slices, worst first")) == (2, 2)
+    assert (svg.count(">0.2</text>"), svg.count("Slices, worst first")) == (2, 2)
 
 
 def test_the_picture_of_many_slices_is_short() -> None:
@@ -354,7 +354,7 @@ def test_the_picture_of_many_slices_is_short() -> None:
     body = {"scores": random.normal(size=rows).tolist(), "labels": labels.tolist(), "slices": slices}
     svg = ask("slices", body | {"intervals": {}}, accept=SVG).body
     assert len(svg) < 60_000
-    assert "the ends of their intervals" not in svg.decode() or svg.decode().count("<polyline") < 100
+    assert "The ends of their intervals" not in svg.decode() or svg.decode().count("<polyline") < 100
 
 
 def test_charts_come_along() -> None:

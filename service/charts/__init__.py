@@ -1,4 +1,4 @@
-"""A result as a picture: SVG text with planes, axes and a legend, a file for each chart; and curves as characters.
+"""A result as a picture: a file for each chart makes a figure, which is drawn as SVG text or in characters.
 
 Knows results, nothing of bytes or HTTP.
 """

@@ -3,146 +3,89 @@
 Knows the result of `comparisons`, not how it was evaluated.
 """
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from service.charts.curves import draw_axes, draw_table
-from service.charts.legend import Entry, finished, listed, put_legend, put_title
+from service.charts.curve_planes import CURVE_NAMES, DASHED, curve, rates_plane
+from service.charts.figure import Block, Figure
+from service.charts.legend import SMALL, Layer, Legend, points
 from service.charts.picture import Picture
-from service.charts.plane import BOTTOM, LEFT, RIGHT, TOP, Plane
-from service.charts.svg import Sheet, fitted, named, text_width
+from service.charts.plane import FRAME, Caption, Plane
+from service.charts.svg import named, text_width
 from service.charts.theme import dash, hue
+from service.charts.wording import decimals, listed, totals
 from service.curves.comparison import Best, Comparison
 
-_WINNERS_HIGH = 16
+_STRIP_HIGH = 16
+"""Pixels: the height of a strip."""
+
 _MOST_SHARED = 3
 """The most curves of equal rank stacked in a strip."""
 
 _MOST_DESCRIBED = 8
 """The most intervals that the description lists."""
 
-_TITLES = {"roc": "ROC curves", "pr": "Precision-recall curves", "best_tradeoff": "Best curve at each trade-off"}
-_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
-
-def comparisons_picture(result: Comparison, picture: Picture) -> str:
-    """Draw a comparison."""
-    column = LEFT + picture.side + RIGHT
-    sheet = Sheet(picture.theme, column * len(picture.planes))
-    top = put_title(sheet, picture.title)
-    if picture.chart == "best_tradeoff":
-        end = _draw_tradeoffs(sheet, result, picture.side, top)
-    else:
-        end = max(
-            _draw_curves(sheet, result, picture.side, (column * number, top), name)
-            for number, name in enumerate(picture.planes)
-        )
-    end = _put_names(sheet, result, picture, end + 4)
-    title = picture.title or listed(_TITLES[name] for name in picture.planes)
-    return finished(sheet, end, title, _description(result, picture), result.warnings)
-
-
-def _draw_curves(sheet: Sheet, result: Comparison, side: int, corner: tuple[float, float], name: str) -> float:
-    """Draw one plane with its strip, and return the height below them."""
-    if result.drawings is None:
-        raise ValueError("This comparison was made without drawings.")
-    plane = Plane.square(sheet, *corner, side)
-    draw_axes(plane, name, result.positives / (result.positives + result.negatives))
-    *curves, joint = result.drawings
-    draw_table(plane, joint, name, "soft", dash="6 4", wide=1.25)
-    for number, table in enumerate(curves):
-        draw_table(plane, table, name, hue(number), dash=dash(number))
-    best, rate = (result.best_roc, "false positive rate") if name == "roc" else (result.best_pr, "recall")
-    end = plane.bottom + BOTTOM
-    if best is None:
-        return end
-    return _draw_strip(
-        sheet, best, names=result.names, corner=(plane.left, end + 4), side=side, heading=f"Best by {rate}"
-    )
-
-
-def _draw_tradeoffs(sheet: Sheet, result: Comparison, side: int, top: float) -> float:
-    """Draw a strip for each index, and the axis of λ below them."""
-    sheet.text("ink", (LEFT, top + TOP - 11), "Best curve", size=13, bold=True)
-    top += TOP - 4
-    for name, best in result.best_tradeoff.items():
-        top = _draw_strip(sheet, best, names=result.names, corner=(LEFT, top), side=side, heading=f"By {name}") + 6
-    for tick in _TICKS:
-        x = LEFT + tick * side
-        sheet.line("soft", [x, x], [top - 4, top])
-        sheet.text("soft", (x, top + 13), f"{tick:g}", anchor="middle", size=11)
-    sheet.text("ink", (LEFT + side / 2, top + 31), "λ, the weight of recall", anchor="middle")
-    return top + 38
-
-
-def _draw_strip(
-    sheet: Sheet, best: Best, *, names: tuple[str, ...], corner: tuple[float, float], side: int, heading: str
-) -> float:
-    """Draw the best curves as a strip of their colours, and return the height below it.
-
-    Each pixel shows which curve is best at its centre; equally good ones are stacked. Their numbers in the legend are
-    written where there is room.
-    """
-    left, top = corner
-    sheet.text("soft", (left, top + 10), fitted(heading, side + RIGHT, 11), size=11)
-    top += 16
-    middles = (np.arange(side) + 0.5) / side
-    intervals = np.minimum(best.end.searchsorted(middles), best.end.size - 1)
-    series = {name: number for number, name in enumerate(names)}
-    starts = np.flatnonzero(np.diff(intervals, prepend=-1))
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), side], strict=True):
-        there = [series[name] for name in best.best[intervals[start]]]
-        shown = there[:_MOST_SHARED]
-        for row, number in enumerate(shown):
-            high = _WINNERS_HIGH / len(shown)
-            sheet.box(hue(number), (left + start, top + row * high), (stop - start, high))
-        numbers = ", ".join(str(number + 1) for number in there)
-        if text_width(numbers, 11) + 4 < stop - start:
-            middle = left + (start + stop) / 2
-            sheet.text("paper", (middle, top + 12), numbers, anchor="middle", size=11, bold=True)
-    sheet.box("soft", (left, top), (side, _WINNERS_HIGH), filled=False)
-    return top + _WINNERS_HIGH + 8
-
-
-def _put_names(sheet: Sheet, result: Comparison, picture: Picture, top: float) -> float:
-    """Put the legend, in two columns where there are two planes, and return the height below it."""
-    entries = [
-        Entry(f"{number + 1}\xa0\xa0{named(name)}{_areas(result, number, picture)}", hue(number), dash=dash(number))
+def comparisons_figure(result: Comparison, picture: Picture) -> Figure:
+    """State a comparison: curves, or the best of them at each trade-off."""
+    layers = [
+        Layer(f"{number + 1}\xa0\xa0{named(name)}{_areas(result, number, picture)}", hue(number), dash=dash(number))
         for number, name in enumerate(result.names)
     ]
-    if picture.chart != "best_tradeoff":
-        entries.append(Entry("All together: the joint hull", "soft", wide=1.25, dash="6 4"))
-    columns = len(picture.planes)
-    room = sheet.width / columns
-    rows = -(-len(entries) // columns)
-    return max(
-        put_legend(sheet, 16 + room * column, top, room - 32, entries[column * rows : (column + 1) * rows])
-        for column in range(columns)
-    )
+    columns: list[list[Block]]
+    if picture.chart == "best_tradeoff":
+        title, best = "Best curve at each trade-off", [*result.best_tradeoff.items()]
+        *strips, last = (_strip(index, each, f"Best {index} at λ", result, picture.side) for index, each in best)
+        columns = [[*strips, replace(last, level="λ, the weight of recall", ticks="{:g}".format)]]
+    else:
+        title = listed(f"{CURVE_NAMES[name]}s" for name in picture.planes)
+        layers.append(Layer("All together: the joint hull", wide=1.25, dash=DASHED))
+        columns = [_column(result, name, layers, picture.side) for name in picture.planes]
+    notes = [Legend(layers, columns=len(columns))]
+    return Figure(title, f"{totals(result.positives, result.negatives)}.", columns, result.warnings, notes)
 
 
 def _areas(result: Comparison, number: int, picture: Picture) -> str:
     """Write the areas of a curve that the planes show."""
     words = {"roc": "ROC", "pr": "PR"}
-    shown = [(words[name], getattr(result.auc[number], name)) for name in picture.planes if name in words]
-    return "".join(f", {word}\xa0{'-' if area is None else f'{area:.4f}'}" for word, area in shown)
+    areas = result.auc[number]
+    return "".join(f", {words[name]}\xa0{decimals(getattr(areas, name))}" for name in picture.planes if name in words)
 
 
-def _description(result: Comparison, picture: Picture) -> Iterator[str]:
-    """Describe the picture in words."""
-    yield f"{result.positives:.17g} positives and {result.negatives:.17g} negatives."
-    for number, name in enumerate(result.names):
-        yield f"{named(name)}{_areas(result, number, picture)}."
-    described: dict[str, tuple[Best | None, str]] = {
-        "roc": (result.best_roc, "Most true positives at false positive rates"),
-        "pr": (result.best_pr, "Highest precision at recalls"),
-    }
-    if picture.chart == "best_tradeoff":
-        described = {index: (best, f"Best {index} at λ") for index, best in result.best_tradeoff.items()}
-    for key, (best, words) in described.items():
-        if best is not None and (key in picture.planes or picture.chart == "best_tradeoff"):
-            yield f"{words} {_in_words(best)}."
+def _column(result: Comparison, name: str, layers: list[Layer], side: int) -> list[Block]:
+    """A plane with the curves of these layers, and a strip if all are curves."""
+    if result.drawings is None:
+        raise ValueError("This comparison was made without drawings.")
+    *drawn, joint = (curve(table, name, layer) for table, layer in zip(result.drawings, layers, strict=True))
+    prevalence = result.positives / (result.positives + result.negatives)
+    plane = rates_plane(name, [*drawn[::-1], joint], prevalence)  # dashes show what they cover
+    best, rate, words = result.best_pr, "recall", "Highest precision at recalls"
+    if name == "roc":
+        best, rate, words = result.best_roc, "false positive rate", "Most true positives at false positive rates"
+    return [plane] if best is None else [plane, _strip(rate, best, words, result, side)]
+
+
+def _strip(by: str, best: Best, words: str, result: Comparison, side: int) -> Plane:
+    """The best curves as a strip of their colours.
+
+    Each pixel shows which curve is best at its centre; equally good ones are stacked. Their numbers in the legend are
+    written where there is room.
+    """
+    intervals = np.minimum(best.end.searchsorted((np.arange(side) + 0.5) / side), best.end.size - 1)
+    starts = np.flatnonzero(np.diff(intervals, prepend=-1))
+    layers, captions = [FRAME], []
+    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), side], strict=True):
+        there = [result.names.index(name) for name in best.best[intervals[start]]]
+        numbers = ", ".join(str(number + 1) for number in there)
+        if text_width(numbers, SMALL) + 4 < stop - start:
+            captions.append(Caption(numbers, ((start + stop) / 2 / side, 0.5), (0, 4), series="paper"))
+        rows = np.linspace(1, 0, min(len(there), _MOST_SHARED) + 1).tolist()
+        for number, top, bottom in zip(there, rows, rows[1:], strict=False):
+            box = points([start / side, stop / side], [top, bottom])
+            layers.append(Layer(series=hue(number), sign="band", shapes=[box]))
+    said = f"{words} {_in_words(best)}."
+    return Plane(f"Best by {by}", layers, high=_STRIP_HIGH, captions=captions, words=said)
 
 
 def _in_words(best: Best) -> str:

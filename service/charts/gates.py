@@ -4,102 +4,67 @@ Knows the result of `gates`, not how it was evaluated.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from service.charts.legend import Entry, finished, put_legend, put_title
+from service.charts.figure import Block, Figure
+from service.charts.legend import EDGE, LARGE, SMALL, Layer, Legend, points
 from service.charts.picture import Picture
-from service.charts.plane import LEFT, RIGHT
-from service.charts.svg import Sheet, wrapped
+from service.charts.plane import Plane
 from service.curves.errors import plain
 from service.inference.gate import Check, Gate
 
 _SIGNS = {"passed": "✓", "failed": "✗", "undecided": "?"}
-_SCALE_HIGH = 46
-"""Pixels: the height of a check's scale with its numbers."""
+_SCALE_HIGH = 18
+"""Pixels: the height of a check's scale."""
 
-_EDGE, _VERDICT = 16, 92
-
-
-def gates_picture(result: Gate, picture: Picture) -> str:
-    """Draw a verdict."""
-    sheet = Sheet(picture.theme, LEFT + picture.side + RIGHT)
-    top = put_title(sheet, picture.title)
-    sheet.text(result.status, (_EDGE, top + 18), f"{_SIGNS[result.status]} Gate {result.status}", size=15, bold=True)
-    top += 34
-    for check in result.checks:
-        top = _draw_check(sheet, check, top) + 10
-    intervals = [Entry("its interval", "soft", wide=6)] if any(check.interval for check in result.checks) else []
-    entries = [
-        Entry("value, or for a drop the difference from the baseline", "ink", sign="dot"),
-        *intervals,
-        Entry("where the rule is met, up to its bound", "good", sign="band"),
-    ]
-    sheet.line("grid", [_EDGE, sheet.width - _EDGE], [top, top])
-    end = put_legend(sheet, _EDGE, top + 8, sheet.width - 2 * _EDGE, entries)
-    return finished(sheet, end, picture.title or f"Gate {result.status}", _description(result), result.warnings)
+_DOT = Layer("value, or for a drop the difference from the baseline", "ink", sign="ring")
+_BAR = Layer("its interval", wide=6)
+_BAND = Layer("where the rule is met, up to its bound", "good", sign="band")
 
 
-def _draw_check(sheet: Sheet, check: Check, top: float) -> float:
-    """Draw one check, and return the height below it."""
+def gates_figure(result: Gate, _picture: Picture) -> Figure:
+    """State a verdict."""
+    title = Layer.note(f"{_SIGNS[result.status]} Gate {result.status}", result.status, LARGE)
+    signs = [_DOT, *[_BAR] * any(check.interval for check in result.checks), _BAND]
+    rule = Plane("", [Layer(series="grid", wide=1, shapes=[points([0, 1], [0, 0])])], high=1, margins=(EDGE, EDGE))
+    checks = (block for check in result.checks for block in _checked(check))
+    opening = f"The gate {'is' if result.status == 'undecided' else 'has'} {result.status}."
+    column = [Legend([title], silent=True), *checks, rule, Legend(signs, silent=True)]
+    return Figure(f"Gate {result.status}", opening, [column], result.warnings)
+
+
+def _checked(check: Check) -> Iterator[Block]:
+    """The verdict on a rule, and a scale with its numbers; or the reason why there are none."""
+    rule, is_drop = check.rule, check.rule.kind == "max_drop"
+    value, bound = (check.difference, -rule.bound) if is_drop else (check.value, rule.bound)
     verdict = f"{_SIGNS[check.status]} {check.status}"
-    sheet.text(check.status, (_EDGE, top + 12), verdict, bold=True)
-    for line in wrapped(check.rule.phrase.replace(" %", "\xa0%"), sheet.width - 2 * _EDGE - _VERDICT, most=4):
-        sheet.text("ink", (_EDGE + _VERDICT, top + 12), line)
-        top += 16
-    value = check.difference if check.rule.kind == "max_drop" else check.value
+    yield Legend([Layer(rule.phrase.replace(" %", "\xa0%"), check.status, sign="word", letter=verdict)])
     if value is None:
-        for line in wrapped(check.reason, sheet.width - 2 * _EDGE, most=4, size=11):
-            sheet.text("soft", (_EDGE, top + 14), line, size=11)
-            top += 15
-        return top + 6
-    return _draw_scale(sheet, check, value, top + 6)
-
-
-def _draw_scale(sheet: Sheet, check: Check, value: float, top: float) -> float:
-    """Draw the scale of a check, with a range just wide enough for its marks, so that a small difference shows."""
-    is_drop = check.rule.kind == "max_drop"
-    bound = -check.rule.bound if is_drop else check.rule.bound
-    interval = check.interval
-    shown = [value, bound, *(() if interval is None else (interval.lower, interval.upper))]
-    least, most = min(shown), max(shown)
-    pad = (most - least) * 0.12 or 0.01
-    least, most = least - pad, most + pad
-    left, wide = _EDGE, sheet.width - 2 * _EDGE
-
-    def x(number: float) -> float:
-        place: float = left + (number - least) / (most - least) * wide
-        return place
-
-    middle = top + 9
-    good = (left, x(bound)) if check.rule.kind == "max" else (x(bound), left + wide)
-    sheet.box("good", (good[0], top), (good[1] - good[0], 18))
-    sheet.line("soft", [left, left + wide], [middle, middle])
-    if interval is not None:
-        sheet.line("soft", [x(interval.lower), x(interval.upper)], [middle, middle], wide=6)
-    sheet.line("ink", [x(bound), x(bound)], [top - 2, top + 20], wide=2)
-    sheet.ring("ink", (x(value), middle), 5)
-    for line in wrapped(_numbers(check, value), wide, size=11):
-        sheet.text("ink", (left, top + 34), line, size=11)
-        top += 15
-    return top + _SCALE_HIGH - 21
-
-
-def _numbers(check: Check, value: float) -> str:
-    """Write a check's numbers: the values of its dot, bar and tick."""
-    is_drop = check.rule.kind == "max_drop"
+        yield Legend([Layer.note(check.reason, "soft", SMALL)])
+        return
+    ends = [] if check.interval is None else [check.interval.lower, check.interval.upper]
+    yield _scale(value, bound, ends, up_to=rule.kind == "max")
 
     def written(number: float, sign: str = "") -> str:
-        return check.rule.written(number, difference=is_drop, sign=sign)
+        return rule.written(number, difference=is_drop, sign=sign)
 
     text = f"difference {written(value, '+')}" if is_drop else f"value {written(value)}"
-    if check.interval is not None:
-        text += f", interval {written(check.interval.lower)} to {written(check.interval.upper)}"
-    return f"{text}, bound {plain(-check.rule.bound if is_drop else check.rule.bound)}"
+    between = f", interval {written(ends[0])} to {written(ends[1])}" if ends else ""
+    numbers = Layer.note(f"{text}{between}, bound {plain(bound)}", size=SMALL)
+    yield Legend([replace(numbers, more=check.reason)])
 
 
-def _description(result: Gate) -> Iterator[str]:
-    """Describe the picture in words."""
-    yield f"The gate {'is' if result.status == 'undecided' else 'has'} {result.status}."
-    for check in result.checks:
-        value = check.difference if check.rule.kind == "max_drop" else check.value
-        numbers = "" if value is None else f" {_numbers(check, value)}."
-        yield f"{check.status.capitalize()}: {check.rule.phrase}.{numbers} {check.reason}".strip()
+def _scale(value: float, bound: float, ends: list[float], *, up_to: bool) -> Plane:
+    """A scale with a range just wide enough for its marks, so that a small difference shows."""
+    shown = [value, bound, *ends]
+    pad = (max(shown) - min(shown)) * 0.12 or 0.01
+    least, most = min(shown) - pad, max(shown) + pad
+    x, tick, *around = ((number - least) / (most - least) for number in shown)
+    layers = [
+        replace(_DOT, shapes=[points([x], [0.5])]),
+        Layer(series="ink", shapes=[points([tick, tick], [-0.1, 1.1])]),
+        *[replace(_BAR, shapes=[points(around, [0.5, 0.5])])] * bool(ends),
+        Layer(wide=1, shapes=[points([0, 1], [0.5, 0.5])]),
+        replace(_BAND, shapes=[points([0, tick] if up_to else [tick, 1], [0, 1])]),
+    ]
+    return Plane("", layers, high=_SCALE_HIGH, margins=(EDGE, EDGE))

@@ -1,4 +1,7 @@
-"""The options of pictures."""
+"""The options of pictures, and their limits.
+
+Knows names and numbers only.
+"""
 
 from dataclasses import dataclass
 

@@ -1,29 +1,112 @@
-"""A plane with its axes: the place of its points on the sheet, its grid, ticks and names."""
+"""A plane with its axes: layers of lines, dots and bands in a square or a strip, and letters that do not overlap.
 
-from collections.abc import Callable
+Knows sheets and layers; nothing of results.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from service.charts.svg import Sheet
+from service.charts.legend import SMALL, Layer, Legend, points
+from service.charts.svg import Sheet, fitted
 from service.curves.arrays import FloatArray
 
 LEFT, RIGHT, TOP, BOTTOM = 50, 16, 28, 42
 """Margins in pixels: ticks and name of the vertical axis, heading, ticks and name of the horizontal axis."""
 
-HEADING = 15
-"""Pixels between a plane and its heading: room for a row of numbers."""
+FRAME = Layer(wide=1, shapes=[points([0, 1, 1, 0, 0], [0, 0, 1, 1, 0])])
+"""A frame around a strip."""
+
+_HEADING = 16
+"""Pixels: the height of a strip's heading, and a square's distance from its heading: room for a row of numbers."""
 
 _FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_HALVES = (0.0, 0.5, 1.0)
 _ROOM_FOR_FIFTHS = 200
-_TICK_SIZE = 11
+_LETTER_SIDE = 13
+"""Pixels between letters."""
+
+
+class Caption(NamedTuple):
+    """A short text at a place of a plane, moved by some pixels."""
+
+    text: str
+    at: tuple[float, float]
+    moved: tuple[float, float]
+    anchor: str = "middle"
+    series: str = "soft"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plane:
+    """A square, or a strip, with axes from 0 to 1, and its layers: the first is on top, and rings are above all.
+
+    high            the pixels of a strip; None for a square.
+    level, upright  the names of the horizontal and the vertical axis.
+    ticks           writes the values of the horizontal axis; None if it has no ticks.
+    aside           the side of a ring on which its letter should be: 1 is right, -1 left, 0 above.
+    margins         in pixels, left and right.
+    words           what the description says besides the legend.
+    """
+
+    heading: str
+    layers: Sequence[Layer]
+    level: str = ""
+    upright: str = ""
+    ticks: Callable[[float], str] | None = None
+    high: float | None = None
+    captions: Sequence[Caption] = ()
+    aside: int = 1
+    margins: tuple[float, float] = (LEFT, RIGHT)
+    words: str = ""
+
+    def legend(self, *notes: Layer) -> Legend:
+        """The legend of its layers, with notes below."""
+        return Legend((*self.layers, *notes), self.heading)
+
+    def said(self) -> Iterator[str]:
+        """What it shows, in sentences; its legend says more."""
+        yield from filter(None, [self.words])
+
+    def put(self, sheet: Sheet, left: float, top: float, wide: float) -> float:
+        """Draw it, and return the height below it."""
+        side = wide - sum(self.margins)
+        top += TOP if self.high is None else _HEADING * bool(self.heading)
+        frame = _Frame(sheet, left + self.margins[0], top, side, side if self.high is None else self.high)
+        self._put_axes(frame)
+        for layer in reversed(self.layers):
+            frame.draw(layer)
+        _put_rings(frame, [layer for layer in self.layers if layer.sign == "ring" and layer.shapes], self.aside)
+        for text, at, (right, down), anchor, series in self.captions:
+            x, y = map(float, frame.at(*at))
+            sheet.text(series, (x + right, y + down), text, anchor=anchor, size=SMALL, bold=series == "paper")
+        return frame.bottom + (BOTTOM if self.level else 4) + 6
+
+    def _put_axes(self, frame: "_Frame") -> None:
+        sheet, is_square = frame.sheet, self.high is None
+        center, middle = frame.left + frame.wide / 2, frame.top + frame.high / 2
+        for tick in _FIFTHS if frame.wide >= _ROOM_FOR_FIFTHS else _QUARTERS:
+            x, y = map(float, frame.at(tick, tick))
+            if self.ticks is not None:
+                sheet.line("grid", [x, x], [frame.bottom, frame.top])
+                sheet.text("soft", (x, frame.bottom + 15), self.ticks(tick), anchor="middle", size=SMALL)
+            if is_square:
+                sheet.line("grid", [frame.left, frame.left + frame.wide], [y, y])
+                sheet.text("soft", (frame.left - 7, y + 4), f"{tick:g}", anchor="end", size=SMALL)
+        if is_square:
+            sheet.text("ink", (frame.left, frame.top - _HEADING), self.heading, size=13, bold=True)
+            sheet.text("ink", (frame.left - 36, middle), self.upright, anchor="middle", upright=True)
+        else:
+            heading = fitted(self.heading, frame.wide + RIGHT, SMALL)
+            sheet.text("soft", (frame.left, frame.top - 6), heading, size=SMALL)
+        sheet.text("ink", (center, frame.bottom + 33), self.level, anchor="middle")
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
-    """A plane on a sheet: its upper left corner and its size in pixels; both axes go from 0 to 1."""
+class _Frame:
+    """A plane's rectangle on a sheet, in pixels."""
 
     sheet: Sheet
     left: float
@@ -31,63 +114,45 @@ class Plane:
     wide: float
     high: float
 
-    @classmethod
-    def square(cls, sheet: Sheet, column: float, top: float, side: float) -> "Plane":
-        """A square plane whose margins start at this column and height."""
-        return cls(sheet, column + LEFT, top + TOP, side, side)
-
     @property
     def bottom(self) -> float:
-        """The height of its horizontal axis."""
         return self.top + self.high
 
-    def x(self, values: FloatArray | list[float]) -> FloatArray:
-        """The pixels of these values from the left."""
-        return self.left + np.asarray(values) * self.wide
+    def at(self, x: FloatArray | float, y: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+        """The pixels of points."""
+        return self.left + np.asarray(x) * self.wide, self.top + (1 - np.asarray(y)) * self.high
 
-    def y(self, values: FloatArray | list[float]) -> FloatArray:
-        """The pixels of these values from the top."""
-        return self.top + (1 - np.asarray(values)) * self.high
+    def draw(self, layer: Layer) -> None:
+        """Draw the shapes of a layer, unless they are rings."""
+        for shape in layer.shapes:
+            x, y = self.at(shape.x, shape.y)
+            if layer.sign == "line":
+                self.sheet.line(layer.series, x, y, wide=layer.wide, dash=layer.dash)
+            elif layer.sign == "dots":
+                shown = np.sort(np.unique(np.rint(np.stack((x, y))), axis=1, return_index=True)[1])  # one on each pixel
+                self.sheet.dots(layer.series, x[shown], y[shown], layer.wide)
+            elif layer.sign == "band":
+                self.sheet.box(layer.series, (x.min(), y.min()), (np.ptp(x), np.ptp(y)))
 
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """The pixels of a point."""
-        return float(self.x([x])[0]), float(self.y([y])[0])
-
-    def has_room_for(self, spot: tuple[float, float]) -> bool:
-        """Whether a letter, centred on a base line that starts at this pixel, lies within the plane."""
+    def has_room_for(self, spot: tuple[float, float], taken: list[tuple[float, float]]) -> bool:
+        """Whether a letter, centred on a base line that starts at this pixel, lies within, and on none of the taken."""
         x, y = spot
-        return self.left + 6 <= x <= self.left + self.wide - 6 and self.top + 12 <= y <= self.bottom - 4
+        within = self.left + 6 <= x <= self.left + self.wide - 6 and self.top + 12 <= y <= self.bottom - 4
+        return within and all(abs(x - other) >= _LETTER_SIDE or abs(y - base) >= _LETTER_SIDE for other, base in taken)
 
-    def line(
-        self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], *, wide: float = 1, dash: str = ""
-    ) -> None:
-        """Draw a line."""
-        self.sheet.line(name, self.x(x), self.y(y), wide=wide, dash=dash)
 
-    def dots(self, name: str, x: FloatArray, y: FloatArray, wide: float) -> None:
-        """Draw dots."""
-        self.sheet.dots(name, self.x(x), self.y(y), wide)
-
-    def axes(
-        self,
-        heading: str,
-        level: str,
-        upright: str,
-        ticks: tuple[float, ...] | None = None,
-        named: Callable[[float], str] = "{:g}".format,
-    ) -> None:
-        """Draw the grid, the ticks, and the names of the axes; `named` writes the ticks of the horizontal one, or "".
-
-        A tick without text has only its line of the grid.
-        """
-        sheet, ticks = self.sheet, ticks or (_FIFTHS if self.wide >= _ROOM_FOR_FIFTHS else _QUARTERS)
-        for tick in ticks:
-            self.line("grid", [tick, tick], [0, 1])
-            if text := named(tick):
-                sheet.text("soft", (self.at(tick, 0)[0], self.bottom + 15), text, anchor="middle", size=_TICK_SIZE)
-        for tick in ticks if self.high >= _ROOM_FOR_FIFTHS / 2 else _HALVES:
-            self.line("grid", [0, 1], [tick, tick])
-            sheet.text("soft", (self.left - 7, self.at(0, tick)[1] + 4), f"{tick:g}", anchor="end", size=_TICK_SIZE)
-        sheet.text("ink", (self.left, self.top - HEADING), heading, size=13, bold=True)
-        sheet.text("ink", (self.left + self.wide / 2, self.bottom + 33), level, anchor="middle")
-        sheet.text("ink", (self.left - 36, self.top + self.high / 2), upright, anchor="middle", upright=True)
+def _put_rings(frame: _Frame, layers: list[Layer], aside: int) -> None:
+    """Draw rings with their letters, on the given side of the ring if there is room, and without overlaps."""
+    taken: list[tuple[float, float]] = []
+    for layer in layers:
+        x, y = (float(pixels[0]) for pixels in frame.at(layer.shapes[0].x, layer.shapes[0].y))
+        frame.sheet.ring(layer.series, (x, y))
+        spots = [
+            (x + aside * away * (12 + 14 * right), y + (14 if aside else -9) + 14 * down)
+            for away in (1, -1)
+            for down in (0, 1, 2, 3, 4, -1, -2)
+            for right in range(3)
+        ]
+        taken.append(next((spot for spot in spots if frame.has_room_for(spot, taken)), spots[0]))
+    for layer, spot in zip(layers, taken, strict=True):
+        frame.sheet.text("ink", spot, layer.letter, anchor="middle", bold=True, halo=True)

@@ -105,7 +105,7 @@ def number(value: float) -> str:
 
 
 class Sheet:
-    """A picture under construction; `height` grows as things are added below."""
+    """A picture under construction; `height` grows as things are added below. Colours are named by series."""
 
     def __init__(self, theme: str, width: float) -> None:
         still_time()
@@ -114,13 +114,16 @@ class Sheet:
         self.height = 0.0
         self._parts: list[str] = []
 
-    def _put(self, kind: str, name: str, attributes: str, content: str | None = None) -> None:
-        inner = "/>" if content is None else f">{content}</{kind}>"
-        self._parts.append(f'<{kind} class="{name}" color="{colour(name, self.theme)}" {attributes}{inner}')
+    def _put(self, kind: str, series: str, content: str = "", **attributes: str) -> None:
+        """Put an element; attributes without a value are left out."""
+        still_time()
+        written = " ".join(f'{name.replace("_", "-")}="{value}"' for name, value in attributes.items() if value)
+        inner = f">{escape(clean(content))}</{kind}>" if kind == "text" else "/>"
+        self._parts.append(f'<{kind} class="{series}" color="{colour(series, self.theme)}" {written}{inner}')
 
     def text(
         self,
-        name: str,
+        series: str,
         at: tuple[float, float],
         content: str,
         *,
@@ -130,52 +133,49 @@ class Sheet:
         halo: bool = False,
         upright: bool = False,
     ) -> None:
-        """Put a line of text. A halo sets it off from the background; a vertical line reads upwards."""
-        still_time()
+        """Put a line of text, if any. A halo sets it off from the background; an upright line reads upwards."""
+        if not content:
+            return
         x, y = map(number, at)
-        attributes = f'x="{x}" y="{y}" fill="currentColor"'
-        attributes += f' text-anchor="{anchor}"' if anchor else ""
-        attributes += f' font-size="{size:g}"' if size != SIZE else ""
-        attributes += ' font-weight="600"' if bold else ""
-        attributes += f' transform="rotate(-90 {x} {y})"' if upright else ""
-        written = escape(clean(content))
+        look = {
+            "text_anchor": anchor,
+            "font_size": f"{size:g}" if size != SIZE else "",
+            "font_weight": "600" if bold else "",
+            "transform": f"rotate(-90 {x} {y})" if upright else "",
+        }
         if halo:
             # Drawn twice, as a stroke cannot have another class than the fill.
-            self._put(
-                "text", "paper", f'{attributes} stroke="currentColor" stroke-width="3.5" aria-hidden="true"', written
-            )
-        self._put("text", name, attributes, written)
+            rim = {"stroke": "currentColor", "stroke_width": "3.5", "aria_hidden": "true"}
+            self._put("text", "paper", content, x=x, y=y, fill="currentColor", **look, **rim)
+        self._put("text", series, content, x=x, y=y, fill="currentColor", **look)
 
     def line(
-        self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], *, wide: float = 1, dash: str = ""
+        self, series: str, x: FloatArray | list[float], y: FloatArray | list[float], *, wide: float = 1, dash: str = ""
     ) -> None:
         """Put a polyline through points in pixels."""
-        places = np.round(np.column_stack((x, y)), 2)
-        still_time()
-        dashes = f' stroke-dasharray="{dash}"' if dash else ""
-        points = " ".join(f"{a:g},{b:g}" for a, b in places.tolist())
-        shape = f'points="{points}" fill="none" stroke="currentColor" stroke-width="{wide:g}"{dashes}'
-        self._put("polyline", name, f'{shape} stroke-linecap="round" stroke-linejoin="round"')
+        places = _rounded(x, y)
+        points = " ".join(f"{a:g},{b:g}" for a, b in places)
+        ends = {"stroke_linecap": "round", "stroke_linejoin": "round"}
+        look = {"fill": "none", "stroke": "currentColor", "stroke_width": f"{wide:g}", "stroke_dasharray": dash}
+        self._put("polyline", series, points=points, **look, **ends)
 
-    def dots(self, name: str, x: FloatArray | list[float], y: FloatArray | list[float], wide: float) -> None:
+    def dots(self, series: str, x: FloatArray | list[float], y: FloatArray | list[float], wide: float) -> None:
         """Put round dots of one size."""
-        places = np.round(np.column_stack((x, y)), 2)
-        still_time()
-        path = "".join(f"M{a:g} {b:g}h0" for a, b in places.tolist())
+        places = _rounded(x, y)
+        path = "".join(f"M{a:g} {b:g}h0" for a, b in places)
+        look = {"stroke_width": f"{wide:g}", "stroke_linecap": "round"}
         if path:
-            self._put("path", name, f'd="{path}" stroke="currentColor" stroke-width="{wide:g}" stroke-linecap="round"')
+            self._put("path", series, d=path, stroke="currentColor", **look)
 
-    def ring(self, name: str, at: tuple[float, float], radius: float) -> None:
+    def ring(self, series: str, at: tuple[float, float], radius: float = 4) -> None:
         """Put a dot that stands out: filled, with a rim in the paper's colour."""
         self.dots("paper", [at[0]], [at[1]], 2 * radius + 3)
-        self.dots(name, [at[0]], [at[1]], 2 * radius)
+        self.dots(series, [at[0]], [at[1]], 2 * radius)
 
-    def box(self, name: str, corner: tuple[float, float], size: tuple[float, float], *, filled: bool = True) -> None:
-        """Put a rectangle, filled or as a frame."""
-        still_time()
-        x, y, wide, high = map(number, (*corner, *size))
-        fill = 'fill="currentColor"' if filled else 'fill="none" stroke="currentColor"'
-        self._put("rect", name, f'x="{x}" y="{y}" width="{wide}" height="{high}" {fill}')
+    def box(self, series: str, corner: tuple[float, float], size: tuple[float, float]) -> None:
+        """Put a rectangle."""
+        x, y, width, height = map(number, (*corner, *size))
+        self._put("rect", series, x=x, y=y, width=width, height=height, fill="currentColor")
 
     def written(self, title: str, description: Iterable[str]) -> str:
         """Write the picture, with its name and its description for screen readers."""
@@ -189,3 +189,9 @@ class Sheet:
             f"<title>{escape(clean(title))}</title><desc>{said}</desc>{style}"
             f'{paper}fill="currentColor"/>{"".join(self._parts)}</svg>\n'
         )
+
+
+def _rounded(x: FloatArray | list[float], y: FloatArray | list[float]) -> list[list[float]]:
+    """Points in hundredths of a pixel."""
+    places: list[list[float]] = np.round(np.column_stack((x, y)), 2).tolist()
+    return places

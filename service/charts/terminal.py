@@ -1,21 +1,26 @@
 """The curves of an evaluation in characters, for a terminal: 60 columns of braille dots.
 
-Knows the result of `curves`, nothing of terminals.
+A plane of the figure becomes a grid of dots, 2 by 4 in each character. Drawn are its solid lines and its dots, and
+dotted what the figure dots; the first layer's text is above, those of dotted lines below. Knows the figure of `curves`,
+nothing of terminals.
 """
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 import numpy as np
 
-from service.charts.curves import PLANE_NAMES
+from service.charts.curve_planes import DOTTED
+from service.charts.curves import curves_figure
+from service.charts.legend import Layer
 from service.charts.picture import Picture
+from service.charts.plane import Plane
 from service.charts.svg import clean
-from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
-from service.curves.drawing import DrawnTable
 from service.curves.thinning import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
+_MOST_COLUMNS = 60
 _CELLS_WIDE, _CELLS_HIGH = 54, 16
 """Characters of a plane, of 2 by 4 dots each."""
 _ACROSS, _DOWN = 2, 4
@@ -30,16 +35,19 @@ _ASCII = dict(zip(map(ord, "│└─"), "|+-", strict=True)) | {
 }
 _MARGIN = 5
 _LABELS = {0: "1", _CELLS_HIGH // 2: "0.5", _CELLS_HIGH - 1: "0"}
-_AXES = {"roc": ("true positive rate", "false positive rate"), "pr": ("precision", "recall")}
+_STEP, _DOTTED_STEP = 0.5, 6.0
+"""Dots from one point of a line to the next, and between those of a dotted line."""
 
 
 def curves_text(result: EvaluatedCurves, picture: Picture) -> str:
     """Draw an evaluation in lines of at most 60 characters, with the dotted line explained below each plane."""
     still_time()
-    lines = [clean(picture.title), ""] if picture.title else []
-    for number, name in enumerate(picture.planes):
-        lines += [""] if number else []
-        lines += _plane(result, name)
+    figure = curves_figure(result, picture)
+    planes = [block for blocks in figure.columns for block in blocks if isinstance(block, Plane)]
+    lines = [clean(picture.title)] if picture.title else []
+    for plane in planes:
+        lines += [""] if lines else []
+        lines += _plane(plane)
     return "\n".join([*lines, ""])
 
 
@@ -48,52 +56,43 @@ def in_ascii(text: str) -> str:
     return text.translate(_ASCII)
 
 
-def _plane(result: EvaluatedCurves, name: str) -> Iterator[str]:
-    if result.drawing is None:
-        raise ValueError("This evaluation was made without a drawing.")
-    area = getattr(result.curves.auc, name)
-    upright, level = _AXES[name]
+def _plane(plane: Plane) -> Iterator[str]:
     dots = np.zeros((_CELLS_HIGH * _DOWN, _CELLS_WIDE * _ACROSS), dtype=np.bool_)
-    reference = Line(np.array([0.0, 1.0]), np.array([0.0, 1.0] if name == "roc" else [result.prevalence] * 2))
-    _draw(dots, reference, every=6)
-    _draw_table(dots, result.drawing.curve, name)
-    yield f"{PLANE_NAMES[name]}{'' if area is None else f', area {area:.4f}'}"
-    yield f"{'':{_MARGIN}}{upright}"
+    dotted = [layer for layer in plane.layers if layer.dash == DOTTED]
+    shown = [layer for layer in plane.layers if layer.text and layer.dash in {"", DOTTED}]
+    for layer in shown:
+        _draw(dots, layer)
+    heading = next(plane.legend().said()).removesuffix(".")
+    yield from (line.replace("\xa0", " ") for line in wrap(heading, _MOST_COLUMNS))
+    yield f"{'':{_MARGIN}}{plane.upright.lower()}"
     for row in range(_CELLS_HIGH):
         yield f"{_LABELS.get(row, ''):>{_MARGIN - 2}} │{_characters(dots[row * _DOWN : (row + 1) * _DOWN])}".rstrip()
     yield f"{'':{_MARGIN - 1}}└{'─' * _CELLS_WIDE}"
     yield f"{'':{_MARGIN}}0{'0.5':^{_CELLS_WIDE - 2}}1"
-    yield f"{'':{_MARGIN}}{level:>{_CELLS_WIDE}}"
-    dotted = "chance" if name == "roc" else f"prevalence {result.prevalence:.4g}"
-    yield f"{'':{_MARGIN}}dotted: {dotted}"
+    yield f"{'':{_MARGIN}}{plane.level.lower():>{_CELLS_WIDE}}"
+    yield from (f"{'':{_MARGIN}}dotted: {layer.text[:1].lower()}{layer.text[1:]}" for layer in dotted)
 
 
-def _draw_table(dots: np.ndarray, table: DrawnTable, name: str) -> None:
-    line: Line = getattr(table, name)
-    if table.rises:
-        _draw(dots, line)
-    else:
-        dots[_places(line.x, line.y, dots)] = True
+def _draw(dots: np.ndarray, layer: Layer) -> None:
+    """Set the dots of a layer."""
+    for shape in layer.shapes:
+        line = shape if layer.sign == "dots" else _walked(shape, _DOTTED_STEP if layer.dash else _STEP)
+        dots[_places(line, dots)] = True
 
 
-def _draw(dots: np.ndarray, line: Line, every: int = 1) -> None:
-    """Set the dots along a line, or only every n-th of them, so that it is dotted."""
-    high, wide = dots.shape
-    across, up = np.diff(line.x), np.diff(line.y)
-    steps = np.ceil(2 * np.maximum(np.abs(across) * wide, np.abs(up) * high)).astype(np.int64) + 1
-    segment = np.arange(steps.size).repeat(steps)
+def _walked(line: Line, step: float) -> Line:
+    """Points along a line, this many dots apart, and its end."""
+    wide, high = _CELLS_WIDE * _ACROSS, _CELLS_HIGH * _DOWN
+    length = np.append(0.0, np.hypot(np.diff(line.x) * wide, np.diff(line.y) * high).cumsum())
+    along = np.append(np.arange(0.0, length[-1], step), length[-1])
     still_time()
-    share = (np.arange(segment.size) - (steps.cumsum() - steps)[segment]) / steps[segment]
-    x, y = line.x[segment] + across[segment] * share, line.y[segment] + up[segment] * share
-    x, y = np.append(x, line.x[-1]), np.append(y, line.y[-1])
-    step = 2 * every if every > 1 else 1
-    dots[_places(x[::step], y[::step], dots)] = True
+    return Line(np.interp(along, length, line.x), np.interp(along, length, line.y))
 
 
-def _places(x: FloatArray, y: FloatArray, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _places(line: Line, dots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows and columns of points."""
     high, wide = dots.shape
-    return np.rint((1 - y) * (high - 1)).astype(np.int64), np.rint(x * (wide - 1)).astype(np.int64)
+    return np.rint((1 - line.y) * (high - 1)).astype(np.int64), np.rint(line.x * (wide - 1)).astype(np.int64)
 
 
 def _characters(rows: np.ndarray) -> str:

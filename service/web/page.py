@@ -1,4 +1,4 @@
-"""The page at /: three files of service/page, for people who prefer a browser to an API.
+"""The page at /: the files of service/page, for people who prefer a browser to an API.
 
 Knows HTML and headers; the page sends the same requests as any other client.
 """
@@ -17,10 +17,13 @@ PAGE_POLICY = (
 )
 """The page's Content-Security-Policy."""
 
+PAGE_SCRIPTS = ("page", "verdicts", "copies", "curves", "data", "requests", "elements")
+"""Each imports only from those after it."""
+
 PAGE_FILES = {
     "/": ("index.html", "text/html"),
-    "/page.css": ("page.css", "text/css"),
-    "/page.js": ("page.js", "text/javascript"),
+    "/page/page.css": ("page.css", "text/css"),
+    **{f"/page/{name}.js": (f"{name}.js", "text/javascript") for name in PAGE_SCRIPTS},
 }
 """{path: (file, media type)}. These need no key."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from service.web.page import PAGE_SCRIPTS
 from tests.browser.conftest import Visit, check_accessible, check_fits, running, until
 from tests.browser.page import bounded, copies, csv_of, loaded, ready, run, scores_of, table, text_of
 
@@ -55,7 +56,7 @@ class TestTheSameElsewhere:
         assert f"{answer['auc']['roc']:.6f}" in run(first, tmp_path, root)
         verdict = run(second, tmp_path, root)
         assert ("Gate passed" in verdict) == ("passes" in text_of(page, "#verdict"))
-        assert f"under the ROC curve {answer['auc']['roc']:.4f}" in text_of(page, "#roc desc")
+        assert f"ROC curve, area {answer['auc']['roc']:.4f}" in text_of(page, "#roc desc")
 
     def test_a_copy(self, visit: Visit) -> None:
         page = ready(visit("/"))
@@ -101,5 +102,13 @@ def test_with_keys_the_page_waits_for_one(visit: Visit, root: Path, tmp_path: Pa
 
 
 def test_it_is_small(root: Path) -> None:
-    files = ("index.html", "page.css", "page.js")
-    assert sum((root / "service/page" / name).stat().st_size for name in files) < 38_000
+    assert sum(path.stat().st_size for path in (root / "service/page").iterdir()) < 52_000
+
+
+def test_scripts_import_from_layers_below_and_load_at_once(root: Path) -> None:
+    below = [*PAGE_SCRIPTS]
+    loaded = re.findall(r'(?:href|src)="/page/(\w+)\.js"', (root / "service/page/index.html").read_text())
+    assert sorted(loaded) == sorted(below) == sorted(path.stem for path in (root / "service/page").glob("*.js"))
+    while below:
+        text = (root / f"service/page/{below.pop(0)}.js").read_text()
+        assert set(re.findall(r'from "\./(\w+)\.js"', text)) <= set(below)

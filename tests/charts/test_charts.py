@@ -64,9 +64,8 @@ def test_curves_have_their_areas_and_intervals() -> None:
 
 def test_the_description_reads_the_curves() -> None:
     said = described(drawn("curves", SAMPLE))
-    assert said.startswith(
-        "3 positives and 3 negatives. Area under the ROC curve 0.7778, under its convex hull 0.8889."
-    )
+    assert said.startswith("3 positives and 3 negatives. ROC curve, area 0.7778. At false positive rates")
+    assert "Convex hull, area 0.8889." in said
     assert (
         "At false positive rates of 0.01, 0.05, 0.1 and 0.2 the true positive rate is 0.33, 0.33, 0.33 and 0.33."
         in said
@@ -85,8 +84,8 @@ def test_the_description_ends_with_the_warnings_that_the_picture_shows(operation
 def test_marks_have_a_dot_and_the_rates_of_their_row() -> None:
     picture = drawn("curves", SAMPLE, mark="[0.75, 99]")
     shown = texts(picture)
-    assert "threshold 0.75: recall 0.3333, fpr 0.3333, precision 0.5000" in shown
-    assert "threshold 99: recall 0.0000, fpr 0.0000, precision -" in shown
+    assert "Threshold 0.75: recall 0.3333, fpr 0.3333, precision 0.5000" in shown
+    assert "Threshold 99: recall 0.0000, fpr 0.0000, precision -" in shown
     assert shown.count("2") == 1 + 2  # in the ROC plane with its halo, and in the legend; there is no precision
     assert "Threshold 0.75: recall 0.3333, fpr 0.3333, precision 0.5000." in described(picture)
 
@@ -94,7 +93,7 @@ def test_marks_have_a_dot_and_the_rates_of_their_row() -> None:
 def test_marks_of_counts_are_rows_that_are_listed() -> None:
     body = {"counts": {"tp": [1, 2], "fp": [0, 1], "positives": 3, "negatives": 3, "threshold": [0.9, 0.5]}}
     shown = texts(drawn("curves", body, mark="[0.5, 0.7]"))
-    assert "threshold 0.5: recall 0.6667, fpr 0.3333, precision 0.6667" in shown
+    assert "Threshold 0.5: recall 0.6667, fpr 0.3333, precision 0.6667" in shown
     assert "Threshold 0.7 belongs to no row, or to several." in shown
 
 
@@ -179,8 +178,8 @@ def test_comparisons_say_who_is_best() -> None:
     assert {element.get("class") for element in strips} == best
     assert "Most true positives at false positive rates" in described(picture)
     by_index = drawn("comparisons", body | {"indices": ["jaccard"]}, chart="best_tradeoff")
-    assert "By jaccard" in texts(by_index)
-    assert "By f_measure" not in texts(by_index)
+    assert "Best by jaccard" in texts(by_index)
+    assert "Best by f_measure" not in texts(by_index)
 
 
 def test_a_strip_shows_who_is_best_at_each_rate() -> None:
@@ -256,6 +255,14 @@ def test_curves_in_characters_fit_a_terminal() -> None:
     assert [len(line.rstrip()) for line in plain.splitlines()] == [len(line) for line in text.splitlines()]
     roc = ask("curves", sample(2_000, 1.5), accept=TEXT, chart="roc").body.decode()
     assert "Precision-recall" not in roc
+
+
+def test_characters_show_intervals_and_what_forms_no_curve() -> None:
+    body = BODIES["curves"] | {"intervals": {"level": 0.999, "method": "delong"}}
+    text = ask("curves", body, accept=TEXT).body.decode()
+    assert "(99.9 %: 0." in text
+    assert all(len(line) <= 60 for line in text.splitlines())
+    assert ask("curves", NO_SWEEP, accept=TEXT).body.decode().startswith("ROC: Rows, which form no curve\n")
 
 
 def test_characters_show_the_curve() -> None:

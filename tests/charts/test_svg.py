@@ -61,6 +61,15 @@ def test_a_picture_is_shapes_and_texts_alone(operation: str, chart: str, look: s
     assert len(picture.findall(f"{NAMESPACE}style")) == (look == "auto")
 
 
+@pytest.mark.parametrize(("operation", "chart"), EVERY)
+def test_the_description_says_every_number_of_the_legend(operation: str, chart: str) -> None:
+    picture = drawn(operation, BODIES[operation], chart=chart)
+    legend = [each.text or "" for each in picture.iter(f"{NAMESPACE}text") if "text-anchor" not in each.attrib]
+    written = re.findall(r"\d\.\d{4}", " ".join(legend))
+    assert [number for number in written if number not in described(picture)] == []
+    assert written or chart in {"calibration", "costs", "best_tradeoff"}
+
+
 @pytest.mark.parametrize("text", some(HOSTILE, 2))
 def test_names_and_titles_of_any_content_are_text(text: str) -> None:
     for chart in CHARTS["comparisons"]:

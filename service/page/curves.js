@@ -1,0 +1,236 @@
+/**
+ * The evaluation of one model: its pictures, and the threshold that moves along its curves.
+ *
+ * The service computes curves, areas and intervals; this only divides counts. Knows the first two sections of the
+ * results; nothing of other models or of bounds.
+ */
+import {byId, cells, digits, ends, fill, grouped, tableRow, withInfinity, write} from "./elements.js";
+import {ask, soon} from "./requests.js";
+import {brief, models, table} from "./data.js";
+
+const LEFT = 50; // pixels, where pictures have their planes
+const TOP = 36;
+const SIDE = Math.min(360, innerWidth - 110);
+
+/** {metric: its name on the page} */
+export const METRICS = {
+	roc: "ROC area",
+	pr: "PR area",
+	average_precision: "average precision",
+	recall: "recall",
+	precision: "precision",
+	fpr: "false positive rate",
+	f_measure: "F1",
+	called: "share called positive",
+};
+
+/** The operating points to choose a threshold by: a metric, its place, and both in words. */
+export const POINTS = [
+	["f_measure", 0.5, "highest F1"],
+	...[0.8, 0.9, 0.95].flatMap(at => [
+		["precision_at_recall", at, `recall ≥ ${at}`],
+		["recall_at_precision", at, `precision ≥ ${at}`],
+	]),
+	...[0.01, 0.05, 0.1].map(at => ["tpr_at_fpr", at, `${METRICS.fpr} ≤ ${at}`]),
+];
+
+const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
+
+/** The model that is shown, and the row at its threshold: its counts. */
+export let model;
+export let row;
+
+let answers; // {model: its answer}
+
+/** The answer that is shown. */
+export const shown = () => answers?.[model];
+
+/** Forget all answers, and show a model: the same as before if it is still among the chosen. */
+export function startOver(chosen) {
+	answers = Object.create(null); // a column may be called constructor
+	if (!chosen.includes(model)) model = chosen.at(-1);
+}
+
+export function chooseModel(name) {
+	model = name;
+}
+
+/** Ask for something about the data, with pictures. */
+export function drawn(path, charts, query) {
+	const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+	return table(path, {...query, charts, side: String(SIDE), theme});
+}
+
+/** Put the pictures of an answer where they belong: each into the element with its name after the prefix. */
+export function putPictures(prefix, {charts}) {
+	for (const name in charts) {
+		const svg = withInfinity(charts[name]);
+		const picture = new DOMParser().parseFromString(policy?.createHTML(svg) ?? svg, "image/svg+xml").documentElement;
+		for (const text of picture.querySelectorAll("text")) {
+			// A name that the picture cuts is cut as on the page.
+			text.textContent = text.textContent.replace(
+				/^(\d+)\xa0\xa0.*…/,
+				(_, number) => `${number}\xa0\xa0${brief(models()[number - 1])}`,
+			);
+		}
+		fill(prefix + name, picture);
+	}
+}
+
+/** Show the model: its pictures and warnings, and the threshold of the highest F1. */
+export async function show() {
+	const options = {scores: model, include: "auc,points", keep: "drawn", intervals: "{}"};
+	const answer = answers[model] ??= await drawn("/v1/curves", "roc,pr", options);
+	const {points, positives, negatives} = answer;
+	const warnings = answer.warnings.filter(({code}) => code !== "infinite_scores");
+	byId("results").hidden = false;
+	write("totals", `${model}: ${grouped(positives)} positives, ${grouped(negatives)} negatives`);
+	putPictures("", answer);
+	fill("warnings", ...cells("li", warnings.map(({detail}) => detail)));
+	byId("tradeoffs").open = false;
+	answer.rows = [...points.threshold.keys()].filter(place => points.threshold[place] != null);
+	byId("slider").max = answer.rows.length - 1;
+	// The highest F1 is on the hull, so among the points.
+	move(nearest(at => -points.tp[at] / (positives + points.tp[at] + points.fp[at])));
+}
+
+/** The place on the slider with the least distance, a function of the number of a point. */
+function nearest(distance) {
+	const {rows} = shown();
+	return rows.reduce((best, at, place) => distance(at) < distance(rows[best]) ? place : best, 0);
+}
+
+const nearestThreshold = threshold => nearest(at => Math.abs(shown().points.threshold[at] - threshold));
+
+/** Move to a place on the slider, and to the exact row near it if one is given. */
+export function move(place, exact) {
+	const {points, rows, positives, negatives} = shown();
+	const at = rows[place];
+	row = exact ?? {threshold: points.threshold[at], tp: points.tp[at], fp: points.fp[at]};
+	const {threshold, tp, fp} = row;
+	byId("slider").value = place;
+	byId("slider").ariaValueText = withInfinity(threshold);
+	writeThreshold();
+	write("jump-problem", "");
+	write("jump-note", "");
+	if (!exact) byId("jump").value = "";
+	const counts = {tp, fn: positives - tp, fp, tn: negatives - fp};
+	for (const [name, count] of Object.entries(counts)) write(name, grouped(count));
+	const values = {
+		recall: tp / positives,
+		precision: tp + fp ? tp / (tp + fp) : null,
+		fpr: fp / negatives,
+		f_measure: 2 * tp / (positives + tp + fp),
+		called: (tp + fp) / (positives + negatives),
+	};
+	mark("roc", values.fpr, values.recall);
+	mark("pr", values.recall, values.precision ?? 1);
+	writeRates(values, {});
+	askForIntervals(values);
+}
+
+/** A field for numbers cannot hold an infinite one, but its placeholder can. */
+function writeThreshold() {
+	const text = withInfinity(row.threshold);
+	byId("threshold").placeholder = text;
+	byId("threshold").value = text.endsWith("inf") ? "" : text;
+}
+
+/** Put the dot of the threshold into a picture. */
+function mark(plane, x, y) {
+	const picture = byId(plane).firstElementChild;
+	const made = () => picture.appendChild(document.createElementNS(picture.namespaceURI, "circle"));
+	const dot = picture.querySelector(".mark") || made();
+	const attributes = {class: "mark", r: 6, cx: LEFT + x * SIDE, cy: TOP + (1 - y) * SIDE};
+	for (const [name, value] of Object.entries(attributes)) dot.setAttribute(name, value);
+}
+
+function writeRates(values, intervals) {
+	const written = Object.keys(values).map(name => tableRow(METRICS[name], digits(values[name]), ends(intervals[name])));
+	byId("rates").tBodies[0].replaceChildren(...written);
+}
+
+/** Ask a gate for the intervals of rates, which takes only the counts; with weights there are none. */
+function askForIntervals(values) {
+	if (byId("weights").value) return;
+	soon("intervals", async () => {
+		const here = row;
+		const {positives, negatives} = shown();
+		const {threshold, tp, fp} = row;
+		const metrics = Object.keys(values).filter(name => name !== "called");
+		const counts = {threshold: [threshold], tp: [tp], fp: [fp], positives, negatives};
+		const {checks} = await judged(counts, metrics);
+		// The share of all rows is a proportion as recall is, which is one of the positives; the negatives do not count.
+		const all = {threshold: [threshold], tp: [tp + fp], fp: [0], positives: positives + negatives, negatives: 2};
+		const ofShare = await judged(all, ["recall"]);
+		const intervals = Object.fromEntries(checks.map((check, at) => [metrics[at], check.interval]));
+		if (row === here) writeRates(values, {...intervals, called: ofShare.checks[0].interval});
+	});
+}
+
+/** The checks of metrics at the only threshold of counts. */
+function judged(counts, metrics) {
+	const [at_threshold] = counts.threshold;
+	const rules = metrics.map(metric => ({metric, at_threshold, max: 1, ...(metric === "f_measure" && {at: 0.5})}));
+	return ask("/v1/gates", {}, JSON.stringify({counts, intervals: {}, rules}), "application/json");
+}
+
+/** Move to the threshold that was typed: its counts are asked for, as not every row is drawn. Returns whether. */
+export async function moveToTyped() {
+	const typed = byId("threshold").value;
+	const answer = shown();
+	if (typed === "") {
+		writeThreshold();
+		return false;
+	}
+	const {points} = await table("/v1/curves", {scores: model, include: "points", thresholds: typed});
+	if (answer !== shown() || typed !== byId("threshold").value) return false;
+	const at = points.threshold.findIndex(threshold => threshold != null && +threshold === +typed);
+	move(nearestThreshold(typed), {threshold: +typed, tp: points.tp[at], fp: points.fp[at]});
+	return true;
+}
+
+/** Move to the next higher (1) or lower (-1) threshold of the slider, also from one between two. Returns whether. */
+export function step(by) {
+	const {points, rows} = shown();
+	const beyond = [...rows.keys()].filter(place => (points.threshold[rows[place]] - row.threshold) * by > 0);
+	if (!beyond.length) return false;
+	const ascends = byId("lower_is_positive").checked;
+	move(beyond.at(ascends === by > 0 ? 0 : -1));
+	return true;
+}
+
+/** Move to the threshold of the operating point that was chosen. Returns whether there is one. */
+export async function jump() {
+	const answer = shown();
+	answer.operatingPoints ??= (await table("/v1/curves", {
+		scores: model,
+		include: "auc",
+		operating_points: POINTS.map(([metric, at]) => ({metric, at})),
+	})).operating_points;
+	const {threshold, tp, fp} = answer.operatingPoints;
+	const at = byId("jump").value;
+	if (answer !== shown() || !at) return false;
+	if (threshold[at] == null) {
+		write("jump-problem", "No threshold meets this.");
+		return false;
+	}
+	move(nearestThreshold(threshold[at]), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
+	if (POINTS[at][0] === "tpr_at_fpr") {
+		const share = digits(100 * (tp[at] + fp[at]) / (answer.positives + answer.negatives));
+		write("jump-note", `That is a share of the negatives. Of all rows, ${share} % are called positive.`);
+	}
+	return true;
+}
+
+/** Move to the point of a plane that is nearest to a click. */
+export function moveToClick(plane, event) {
+	const {points} = shown();
+	const picture = byId(plane).firstElementChild;
+	const {left, top, width} = picture.getBoundingClientRect();
+	const scale = picture.viewBox.baseVal.width / width;
+	const x = ((event.clientX - left) * scale - LEFT) / SIDE;
+	const y = 1 - ((event.clientY - top) * scale - TOP) / SIDE;
+	const [across, up] = plane === "roc" ? [points.fpr, points.tpr] : [points.recall, points.precision];
+	move(nearest(at => Math.hypot(across[at] - x, (up[at] ?? 1) - y)));
+}
