@@ -142,7 +142,7 @@ def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
     """Whether each row lies on the hull with these vertices."""
     if COMPILED.loops is None:
         return plain.on_hull(tp, fp, vertices)
-    given = _floats(tp), _floats(fp), np.empty(tp.size, np.int64)
+    given, vertices = (_floats(tp), _floats(fp), np.empty(tp.size, np.int64)), _rows(vertices)
     out = np.empty(tp.size, np.bool_)
     COMPILED.loops.rocpr_on_hull(tp.size, _at(vertices), vertices.size, *map(_at, given), _at(out))
     return out
@@ -152,8 +152,8 @@ def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None) -> Areas
     """The areas under the curve through all rows of a sweep, or through some."""
     if COMPILED.loops is None:
         return Areas(*(plain.areas(tp, fp) if rows is None else plain.areas(tp[rows], fp[rows])))
-    tp, fp, out = _floats(tp), _floats(fp), (c_double * 3)()
-    COMPILED.loops.rocpr_areas(tp.size if rows is None else rows.size, *map(_at, (rows, tp, fp)), _EVERY_AREA, out)
+    tp, fp, which, out = _floats(tp), _floats(fp), None if rows is None else _rows(rows), (c_double * 3)()
+    COMPILED.loops.rocpr_areas(tp.size if which is None else which.size, *map(_at, (which, tp, fp)), _EVERY_AREA, out)
     return Areas(*out)
 
 
