@@ -1,4 +1,4 @@
-"""A block ends once its thread has worked for too long; loops over rows, or over what a request lists, ask the clock."""
+"""A block ends once its thread has worked for too long; loops over rows, or over what is listed, ask the clock."""
 
 import math
 import threading
