@@ -174,6 +174,7 @@ def slices(
 
 
 def _quotient(numerator: int, denominator: int) -> float:
+    still_time()
     try:
         return numerator / denominator
     except OverflowError:
