@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from service.answer import answer
 from service.curves.sweep.sweep import COMPILED
 from service.request import Request
-from tests.properties.bodies import arrow_body, parquet_body
 from tests.support.asking import LIMITS, answered, ask, errors
 from tests.support.compiled_library import library, used
 
@@ -43,7 +43,13 @@ def written(columns: dict[str, list[Any]], kind: str) -> bytes:
         text = io.StringIO()
         csv.writer(text).writerows([[*columns], *zip(*columns.values(), strict=True)])
         return text.getvalue().encode()
-    return (parquet_body if kind == "parquet" else arrow_body)(pa.table(columns))
+    table, body = pa.table(columns), io.BytesIO()
+    if kind == "parquet":
+        parquet.write_table(table, body)
+    else:
+        with pa.ipc.new_stream(body, table.schema) as stream:
+            stream.write_table(table)
+    return body.getvalue()
 
 
 def stand_ins(column: list[Any]) -> list[Any]:
@@ -144,10 +150,10 @@ def test_compiled_and_plain_loops_rank_them_alike(library: Path, rows: int, scor
             assert COMPILED.path == path
     ranks = {score: float(rank) for rank, score in enumerate(sorted(scores))}
     answers.append(answered("curves", {"scores": [ranks[score] for score in column], "labels": labels}))
-    counts = [[each["points"][key] for key in ("tp", "fp")] + [each["auc"]] for each in answers]
-    assert counts[0][:2] == counts[1][:2] == counts[2][:2]
-    for others in counts[1:]:
-        assert others[2] == pytest.approx(counts[0][2], rel=1e-12)
+    counts = [[each["points"][key] for key in ("tp", "fp")] for each in answers]
+    assert counts[0] == counts[1] == counts[2]
+    assert answers[1]["auc"] == pytest.approx(answers[0]["auc"], rel=1e-14, abs=0)
+    assert answers[2]["auc"] == pytest.approx(answers[0]["auc"], rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("word", ["inf", "Infinity", "INF", "+inf", " inf"])

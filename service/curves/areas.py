@@ -5,7 +5,6 @@ Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 
 from dataclasses import dataclass
 
-from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.sweep import sweep
 
@@ -78,7 +77,4 @@ def pr_trapezoid(table: ConfusionTable) -> float:
 
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """
-    if table.swept.longest <= 1:
-        return table.swept.ends
-    still_time()
-    return table.swept.ends + sweep.inside(table.tp, table.fp)
+    return sweep.trapezoid(table.tp, table.fp, table.swept)

@@ -1,4 +1,4 @@
-"""A block ends once its thread has worked for too long: loops over rows and over what is listed ask the clock."""
+"""A block ends once its thread has worked for too long; loops over rows, or over what is listed, ask the clock."""
 
 import math
 import threading
@@ -12,7 +12,10 @@ from service.curves.counts import Counts
 from service.curves.density import BetaDensity
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.pr import AtRecall
+from service.curves.sweep import sweep
+from service.curves.sweep.sweep import Drawn
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
+from tests.support.compiled_library import used
 
 
 def test_there_is_time_until_it_is_over(clock):
@@ -104,9 +107,31 @@ def test_loops_look_at_the_clock(evaluate, least, clock):
         evaluate()
 
 
-def test_ordinary_rows_hardly_look_at_the_clock(clock):
+ROWS = np.arange(50)
+UP = ROWS / 7.0
+DRAWN = Drawn(ROWS, None, np.ones((50, 50)))
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        pytest.param(lambda: sweep.running_sums(UP), id="sums of fractions"),
+        pytest.param(lambda: sweep.turns(UP, UP, ROWS, ROWS, ROWS), id="turns"),
+        pytest.param(lambda: sweep.hull(np.sqrt(UP), UP), id="a hull"),
+        pytest.param(lambda: sweep.trapezoid(ROWS * 3.0, ROWS * 2.0), id="whole true positives inside steps"),
+        pytest.param(lambda: sweep.slices(ROWS, 50, UP, UP > 3, None, descending=True), id="slices"),
+        pytest.param(lambda: sweep.resamples(50, DRAWN, DRAWN), id="resamples"),
+    ],
+)
+def test_loops_over_rows_that_are_not_compiled_look_at_the_clock(loop, clock):
+    clock.tick = 1
+    with used(None), pytest.raises(TooMuchWork), at_most(40):
+        loop()
+
+
+def test_ordinary_rows_hardly_look_at_the_clock(clock, library):
     random = np.random.default_rng(1)
     tp, fp = (np.sort(random.integers(0, 1000, 500)) for _ in range(2))
     clock.tick = 1
-    with at_most(100):
+    with used(library), at_most(100):
         evaluate_curves(counts(tp, fp, 1000, 1000))

@@ -13,25 +13,25 @@ from click.testing import CliRunner
 
 from deploy import build_hook
 from service.cli.commands import rocpr as commands
-from service.curves import compiled
-from service.curves.sweep.sweep import COMPILED
-from tests.support.compiled_library import compiler, library, library_in, used
-
-__all__ = ["library"]
+from service.curves.sweep import sweep
+from service.curves.sweep.sweep import COMPILED, Library
+from tests.support.compiled_library import compiler, library_in, used
+from tests.support.every_loop import every_loop
 
 
 def test_what_was_compiled_with_the_package_is_used(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "sweep.library")
-    kernel = Kernel()
-    kernel.use_installed()
-    assert kernel.path is None
-    shutil.copy(library, compiled.LIBRARY)
-    kernel.use_installed()
-    assert kernel.path == compiled.LIBRARY
-    kernel.use(None)
-    assert kernel.path is None
+    monkeypatch.setattr(sweep, "LIBRARY", tmp_path / "sweep.library")
+    found = Library()
+    found.use_installed()
+    assert found.path is None
+    shutil.copy(library, sweep.LIBRARY)
+    found.use_installed()
+    assert found.path == sweep.LIBRARY
+    assert found.loops is not None
+    found.use(None)
+    assert (found.path, found.loops) == (None, None)
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF of another processor", b"", None])
@@ -39,18 +39,38 @@ def test_a_library_that_cannot_be_used_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
 ) -> None:
     """A library of another machine, an empty file, and a library that lacks a function."""
-    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "sweep.library")
+    monkeypatch.setattr(sweep, "LIBRARY", tmp_path / "sweep.library")
     if content is None:
-        sources = tmp_path / "kernel"
+        sources = tmp_path / "sources"
         sources.mkdir()
-        (sources / "other.c").write_text("int rocpr_keys(void) { return 0; }\n", encoding="ascii")
-        build_hook.compile_library(compiler(), sources, compiled.LIBRARY)
+        (sources / "other.c").write_text("int rocpr_table(void) { return 0; }\n", encoding="ascii")
+        build_hook.compile_library(compiler(), sources, sweep.LIBRARY)
     else:
-        compiled.LIBRARY.write_bytes(content)
-    kernel = Kernel()
-    with pytest.raises(OSError, match=r"kernel\.so.*install rocpr again" if content is None else r"kernel\.so"):
-        kernel.use_installed()
-    assert kernel.path is None
+        sweep.LIBRARY.write_bytes(content)
+    found = Library()
+    with pytest.raises(OSError, match=r"sweep\.library.*install rocpr again" if content is None else r"sweep\.library"):
+        found.use_installed()
+    assert (found.path, found.loops) == (None, None)
+
+
+class Calls:
+    """A library that remembers which of its functions were called."""
+
+    def __init__(self, loops: object) -> None:
+        self.loops, self.names = loops, set[str]()
+
+    def __getattr__(self, name: str) -> object:
+        self.names.add(name)
+        return getattr(self.loops, name)
+
+
+def test_every_loop_is_that_of_the_library_in_use(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise tests of both loops would test one of them twice."""
+    with used(library):
+        calls = Calls(COMPILED.loops)
+        monkeypatch.setattr(COMPILED, "loops", calls)
+        list(every_loop((40,)))
+    assert calls.names == set(sweep._TYPES)
 
 
 @pytest.mark.parametrize("command", ["curves", "gate"])
@@ -61,12 +81,12 @@ def test_commands_use_it_unless_it_is_off(
     table.write_text("scores,labels\n0.9,1\n0.4,0\n")
     rules.write_text("[[rules]]\nmetric = 'roc'\nmin = 0\n")
     words = list(map(str, [command, *([rules] if command == "gate" else []), table]))
-    monkeypatch.setattr(compiled, "LIBRARY", library)
+    monkeypatch.setattr(sweep, "LIBRARY", library)
     for word, path in (("auto", library), ("off", None)):
         with used(None):
             run = CliRunner(env={"ROCPR_COMPILED": word}).invoke(commands, words)
             assert (run.exit_code, run.stderr, COMPILED.path) == (0, "", path)
-    monkeypatch.setattr(compiled, "LIBRARY", tmp_path / "rules.toml")
+    monkeypatch.setattr(sweep, "LIBRARY", tmp_path / "rules.toml")
     with used(None):
         wrong = CliRunner(env={"ROCPR_COMPILED": "auto"}).invoke(commands, words)
     assert (wrong.exit_code, wrong.stdout) == (0, run.stdout)
@@ -82,32 +102,35 @@ def test_the_sources_are_clean(root: Path) -> None:
     subprocess.run([*compiler(), *build_hook.OPTIONS, *STRICT, "-fsyntax-only", *sources], check=True)
 
 
+@pytest.mark.all
+@pytest.mark.parametrize("name", ["gcc", "clang"])
+@pytest.mark.parametrize("speed", ["-O1", "-O3"])
+def test_every_compiler_makes_the_same_numbers(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, speed: str
+) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"there is no {name}")
+    assert "-O3" in build_hook.OPTIONS
+    monkeypatch.setattr(build_hook, "OPTIONS", (*build_hook.OPTIONS, speed))
+    monkeypatch.setenv("CC", name)
+    both = []
+    for path in (library, library_in(tmp_path)):
+        with used(path):
+            both.append(list(every_loop()))
+    assert both[0] == both[1]
+
+
 def test_it_stays_within_its_arrays(tmp_path: Path, root: Path) -> None:
     """Compiled with checks for access outside arrays and for undefined behaviour."""
     runtime = _sanitizer()
     library = library_in(tmp_path, *STRICT, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g")
     program = """
 import sys
-import numpy as np
 from pathlib import Path
 from service.curves.sweep.sweep import COMPILED
-from service.curves.sample import Sample
-from service.curves.evaluation import CurvesOptions, evaluate_curves
-from service.curves.counts import Counts
+from tests.support.every_loop import every_loop
 COMPILED.use(Path(sys.argv[1]))
-random = np.random.default_rng(0)
-for rows in [*range(2, 40), 511, 512, 513, 514, 1_024, 1_025, 5_000]:
-    for scores in (random.random(rows), random.normal(size=rows), np.sqrt(random.integers(1, 9, rows)), np.ones(rows)):
-        labels = random.random(rows) < 0.5
-        labels[:2] = False, True
-        evaluate_curves(Sample(scores, labels))
-for rows in (1, 2, 511, 512, 513, 3_000):
-    for largest in (1, 2, 300, 10**6, 2**52 // rows):
-        steps = random.integers(0, largest, (2, rows), endpoint=True).astype(float)
-        tp, fp = steps.cumsum(axis=1)
-        evaluate_curves(Counts(tp, fp, float(tp[-1]) + 1, float(fp[-1]) + 1))
-        no_sweep = Counts(*steps, float(largest), float(largest))
-        evaluate_curves(no_sweep, CurvesOptions(include=frozenset({"auc", "points"})))
+list(every_loop())
 print("within")
 """
     done = subprocess.run(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import random
 from fractions import Fraction
 
 import numpy as np
@@ -12,12 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.curves.arrays import BLOCK
 from service.curves.double_double import (
     as_integers,
-    class_sums,
     double,
-    exact_quotient,
     exactly,
     pair_product,
     pair_quotient,
@@ -25,11 +20,9 @@ from service.curves.double_double import (
     positive_parts,
     power_of_two_scale,
     rounded,
-    sums_of_groups,
     two_product,
     two_sum,
 )
-from tests.reference import ulp_distance
 from tests.support.strategies import examples, wild_weights
 
 moderate = st.floats(-1e50, 1e50).filter(lambda x: x == 0 or abs(x) > 1e-50)
@@ -55,70 +48,6 @@ def test_pairs_keep_a_hundred_bits(a: float, b: float, c: float, d: float) -> No
     product, quotient = exact(x) * exact(y), exact(x) / exact(y)
     assert abs(exact(pair_product(x, y)) - product) <= product / 2**100
     assert abs(exact(pair_quotient(x, y)) - quotient) <= quotient / 2**98
-
-
-@examples(100)
-@given(st.lists(moderate, max_size=20), st.lists(positive, min_size=1, max_size=3))
-def test_a_quotient_of_sums_is_rounded_once(numbers: list[float], factors: list[float]) -> None:
-    assert exact_quotient(numbers, *factors) == float(sum(map(Fraction, numbers)) / math.prod(map(Fraction, factors)))
-
-
-labelled_weights = st.lists(st.tuples(wild_weights, st.booleans()), min_size=1, max_size=30)
-
-
-def sums_of(rows: list[tuple[float, bool]]) -> list[np.ndarray]:
-    """The sums of both classes up to each row: of the rows labelled True, and of the others."""
-    weights, labels = (np.array(column) for column in zip(*rows, strict=True))
-    return list(class_sums(weights, labels))
-
-
-@examples(100)
-@given(labelled_weights, st.randoms(use_true_random=False))
-def test_class_sums(rows: list[tuple[float, bool]], chance: random.Random) -> None:
-    """Within one ulp at every row, never decreasing, and with the same end in any order."""
-    sums = sums_of(rows)
-    for of_class, found in zip((True, False), sums, strict=True):
-        total = Fraction(0)
-        for (weight, label), so_far in zip(rows, found.tolist(), strict=True):
-            total += Fraction(weight) if label == of_class else 0
-            assert ulp_distance(so_far, total) <= 1
-        assert (np.diff(found) >= 0).all()
-    shuffled = list(rows)
-    chance.shuffle(shuffled)
-    assert [of_class[-1] for of_class in sums_of(shuffled)] == [found[-1] for found in sums]
-
-
-@examples(100)
-@given(st.lists(st.sampled_from([1.0, 2.0**-53, 2.0**-54, 2.0**-106, 3 * 2.0**-107, 1e-300]), min_size=2, max_size=30))
-def test_class_sums_at_the_middle_of_two_doubles(values: list[float]) -> None:
-    """Ties and near-ties in rounding: still within one ulp and never decreasing."""
-    sums, others = sums_of([(value, True) for value in values])
-    assert (np.diff(sums) >= 0).all()
-    assert not others.any()
-    total = Fraction(0)
-    for found, value in zip(sums.tolist(), values, strict=True):
-        total += Fraction(value)
-        assert ulp_distance(found, total) <= 1
-
-
-def test_class_sums_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks continue the counts of earlier blocks, slice by slice, even if a class has fewer rows there, or none."""
-    monkeypatch.setattr("service.curves.arrays.BLOCK", 3)
-    weights = [0.0, 0.0, 0.0, 1e-30, 1 / 3, 2.0**-60, 0.0, 1.0, 2.0, 0.5, 1e-300, 1e10, 4.0, 4.0, 4.0, 1e-9]
-    rows = [(weight, row % 3 != 1) for row, weight in enumerate(weights)]
-    for of_class, found in zip((True, False), sums_of(rows), strict=True):
-        totals = itertools.accumulate(Fraction(weight) if label == of_class else Fraction(0) for weight, label in rows)
-        assert all(ulp_distance(so_far, total) <= 1 for so_far, total in zip(found.tolist(), totals, strict=True))
-
-
-@pytest.mark.parametrize("groups", [1, 99, BLOCK // 2, BLOCK // 2 + 1, 3 * BLOCK])
-@pytest.mark.parametrize("spread", [0, 30])
-def test_sums_of_groups_are_those_of_their_examples_in_turn(groups: int, spread: int) -> None:
-    drawn = np.random.default_rng([groups, spread])
-    both = drawn.random((groups, 2)) * 2.0 ** drawn.integers(-spread, spread, (groups, 2), endpoint=True)
-    wanted = class_sums(both.ravel(), np.arange(2 * groups) % 2 == 0)
-    for found, of_class in zip(sums_of_groups(*both.T), wanted, strict=True):
-        assert np.array_equal(found, np.append(0.0, of_class[1::2]))
 
 
 def one(a: float) -> np.ndarray:

@@ -12,6 +12,8 @@ from service.curves.groups import groups
 from service.curves.sample import Sample
 from tests.reference import ulp_distance
 
+pytestmark = pytest.mark.usefixtures("loops")
+
 
 @pytest.fixture(autouse=True, params=[0, module._COUNTED_ROWS])
 def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,11 @@
-"""The compiled library in a separate directory, so that tests neither need nor change the checkout's."""
+"""The loops in C, compiled apart from the checkout, and their twin in Python."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from deploy import build_hook
@@ -28,13 +23,15 @@ def library_in(directory: Path, *options: str) -> Path:
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library for all tests of a run: the first process that needs it compiles it."""
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    with (shared / "library.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        library = shared / "sweep.library"
-        return library if library.exists() else library_in(shared)
+    """The library that the tests use; with `--plain`, one that is compiled for those that need it all the same."""
+    return COMPILED.path or library_in(tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture(scope="module", params=["C", "plain"])
+def loops(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a test with the loops in C, and again with their twin."""
+    with used(request.getfixturevalue("library") if request.param == "C" else None):
+        yield request.param
 
 
 def compiler() -> list[str]:
@@ -54,14 +51,3 @@ def used(library: Path | None) -> Iterator[None]:
         yield
     finally:
         COMPILED.use(before)
-
-
-def bits(answer: Any) -> Any:
-    """An answer in a form in which two are equal only if all their bits are."""
-    if isinstance(answer, np.ndarray):
-        return answer.dtype.str, answer.tobytes()
-    if is_dataclass(answer):
-        return {field.name: bits(getattr(answer, field.name)) for field in fields(answer)}
-    if isinstance(answer, (list, tuple)):
-        return [bits(part) for part in answer]
-    return answer.hex() if isinstance(answer, float) else answer

@@ -46,7 +46,7 @@ def table(
 def running_sums(numbers: FloatArray) -> FloatArray:
     """Sums of numbers >= 0 from 0 on, (n + 1,), each rounded once; NaN beyond all doubles."""
     if float(numbers.max(initial=0.0)) * numbers.size <= LARGEST_EXACT_INTEGER and are_integers(numbers):
-        return np.append(0.0, np.cumsum(numbers))
+        return np.append(0.0, np.cumsum(numbers, dtype=np.float64))
     (units,), unit = _integers(numbers)
     return np.array([_quotient(total, unit) for total in accumulate(units, initial=0)])
 
@@ -92,11 +92,12 @@ def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
 def areas(tp: FloatArray, fp: FloatArray) -> tuple[float, ...]:
     """roc, pr, average_precision, the trapezoid through the rows alone, and the longest step; NaN of one class."""
     positives, negatives = float(tp[-1]), float(fp[-1])
-    if not (positives > 0 and negatives > 0):
-        return (math.nan,) * 5
-    power, across = math.frexp(positives)[1] - 1, math.frexp(negatives)[1] - 1  # bring totals to 1 to 2
-    tp, fp, widths = np.ldexp(tp, -power), np.ldexp(fp, -power), np.diff(np.ldexp(fp, -across))
+    # Powers of two bring the greater total near 2^1000, and the widths of trapezoids below 2.
+    power, across = math.frexp(max(positives, negatives))[1] - 1000, math.frexp(negatives)[1] - 1
     total = math.ldexp(positives, -power)
+    if not (total > 0 and negatives > 0):
+        return (math.nan,) * 5
+    tp, fp, widths = np.ldexp(tp, -power), np.ldexp(fp, -power), np.diff(np.ldexp(fp, -across))
     roc = math.fsum(widths * (tp[1:] + tp[:-1])) / (2 * total * math.ldexp(negatives, -across))
     rises = np.flatnonzero(np.diff(tp) > 0)
     t, t_after, f, f_after = tp[rises], tp[rises + 1], fp[rises], fp[rises + 1]
@@ -172,6 +173,7 @@ def slices(
 
 
 def _quotient(numerator: int, denominator: int) -> float:
+    still_time()
     try:
         return numerator / denominator
     except OverflowError:

@@ -158,7 +158,7 @@ def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
     """Whether each row lies on the hull with these vertices."""
     if COMPILED.loops is None:
         return plain.on_hull(tp, fp, vertices)
-    given = _floats(tp), _floats(fp), np.empty(tp.size, np.int64)
+    given, vertices = (_floats(tp), _floats(fp), np.empty(tp.size, np.int64)), _rows(vertices)
     out = np.empty(tp.size, np.bool_)
     COMPILED.loops.rocpr_on_hull(tp.size, _at(vertices), vertices.size, *map(_at, given), _at(out))
     return out
@@ -168,14 +168,22 @@ def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None) -> Swept
     """The areas under the curve through all rows of a sweep, or through some."""
     if COMPILED.loops is None:
         return SweptAreas(*(plain.areas(tp, fp) if rows is None else plain.areas(tp[rows], fp[rows])))
-    tp, fp, out = _floats(tp), _floats(fp), (c_double * len(SweptAreas._fields))()
-    size = tp.size if rows is None else rows.size
-    COMPILED.loops.rocpr_areas(size, *map(_at, (rows, tp, fp)), _ROC | _PR | _ENDS, out)
+    tp, fp, which = _floats(tp), _floats(fp), None if rows is None else _rows(rows)
+    out = (c_double * len(SweptAreas._fields))()
+    size = tp.size if which is None else which.size
+    COMPILED.loops.rocpr_areas(size, *map(_at, (which, tp, fp)), _ROC | _PR | _ENDS, out)
     return SweptAreas(*out)
 
 
-def inside(tp: FloatArray, fp: FloatArray) -> float:
-    """Precision at every whole tp strictly inside steps, summed, over P; for whole counts."""
+def trapezoid(tp: FloatArray, fp: FloatArray, swept: SweptAreas | None = None) -> float:
+    """The composite trapezoid of precision through all rows and every whole tp, over P; for whole counts."""
+    swept = swept or areas(tp, fp)
+    return swept.ends if swept.longest <= 1 else swept.ends + _inside(tp, fp)
+
+
+def _inside(tp: FloatArray, fp: FloatArray) -> float:
+    """Precision at every whole tp strictly inside steps, summed, over P."""
+    still_time()
     if COMPILED.loops is None:
         return plain.inside(tp, fp)
     tp, fp = _floats(tp), _floats(fp)
