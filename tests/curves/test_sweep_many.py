@@ -31,7 +31,7 @@ def alone(sample: Columns) -> list[float]:
         return [tp[-1], fp[-1], *[np.nan] * 5]
     areas = sweep.areas(tp, fp)
     hull = sweep.areas(tp, fp, sweep.hull(tp, fp))
-    return [tp[-1], fp[-1], *areas, hull.roc, max(hull.pr, areas.pr)]
+    return [tp[-1], fp[-1], *areas[:3], hull.roc, max(hull.pr, areas.pr)]
 
 
 def assert_slices_are_those_of_single_calls(sample: Columns, numbers: np.ndarray, count: int) -> None:

@@ -201,7 +201,7 @@ def slices(
 ) -> FloatArray:
     """P, N, roc, pr, average_precision, roc_hull and pr_achievable of each slice, (count, 7).
 
-    SweptAreas are NaN of one class, and of totals beyond all doubles.
+    Areas are NaN of one class, and of totals beyond all doubles.
     `numbers` (n,) has the slice of each row. Each slice has the bits of `table`, `hull` and `areas` of its rows alone.
     """
     if COMPILED.loops is None:
