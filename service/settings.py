@@ -83,8 +83,8 @@ class Settings:
         20_000,
         1,
         2**40,
-        "A request is also big if it is more work than this, in rows: one row is 0.5 µs of processor time or "
-        "40 bytes of answer.",
+        "A request is also big if it is more work than this, in rows: one row is 0.5 µs of processor time to read, 40 "
+        "bytes of answer, or 1 µs of mathematics, which is timed.",
     )
     big_seconds: int = _number(
         30, 1, 86_400, "How long the work on a big request may take, in seconds; after that it gets 503."

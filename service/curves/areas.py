@@ -26,16 +26,15 @@ class Areas:
 
 def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     """Every area of a table; `hull` is the table of its ROC hull's vertices."""
-    rises = table.rises
-    pr = pr_area(table) if rises else None
+    swept = sweep.areas(table.tp, table.fp, trapezoid=has_trapezoid(table)) if table.rises else None
     return Areas(
-        roc=roc_area(table) if rises else None,
+        roc=swept.roc if swept else None,
         roc_hull=roc_area(hull),
-        pr=pr,
-        pr_trapezoid=pr_trapezoid(table) if rises and has_trapezoid(table) else None,
+        pr=swept.pr if swept else None,
+        pr_trapezoid=swept.trapezoid if swept and has_trapezoid(table) else None,
         # No curve through these rows exceeds this one (corollary 3.1), so clip rounding errors.
-        pr_achievable=max(pr_area(hull), pr or 0.0),
-        average_precision=average_precision(table) if rises else None,
+        pr_achievable=max(pr_area(hull), swept.pr if swept else 0.0),
+        average_precision=swept.average_precision if swept else None,
     )
 
 
@@ -77,4 +76,4 @@ def pr_trapezoid(table: ConfusionTable) -> float:
 
     The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
     """
-    return sweep.trapezoid(table.tp, table.fp, table.swept)
+    return sweep.areas(table.tp, table.fp, trapezoid=True).trapezoid

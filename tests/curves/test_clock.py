@@ -118,7 +118,7 @@ DRAWN = Drawn(ROWS, None, np.ones((50, 50)))
         pytest.param(lambda: sweep.running_sums(UP), id="sums of fractions"),
         pytest.param(lambda: sweep.turns(UP, UP, ROWS, ROWS, ROWS), id="turns"),
         pytest.param(lambda: sweep.hull(np.sqrt(UP), UP), id="a hull"),
-        pytest.param(lambda: sweep.trapezoid(ROWS * 3.0, ROWS * 2.0), id="whole true positives inside steps"),
+        pytest.param(lambda: sweep.areas(ROWS * 3.0, ROWS * 2.0, trapezoid=True), id="true positives inside steps"),
         pytest.param(lambda: sweep.slices(ROWS, 50, UP, UP > 3, None, descending=True), id="slices"),
         pytest.param(lambda: sweep.resamples(50, DRAWN, DRAWN), id="resamples"),
     ],

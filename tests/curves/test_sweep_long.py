@@ -28,9 +28,9 @@ class Found(NamedTuple):
 def found(counts: Counts) -> Found:
     tp, fp = counts
     hull = sweep.hull(tp, fp)
-    areas = [*sweep.areas(tp, fp), *sweep.areas(tp, fp, hull)]
+    areas = [*sweep.areas(tp, fp)[:3], *sweep.areas(tp, fp, hull)[:3]]
     if tp[-1] <= 1e6 and all((column == np.floor(column)).all() for column in counts):
-        areas.append(sweep.trapezoid(tp, fp))
+        areas.append(sweep.areas(tp, fp, trapezoid=True).trapezoid)
     return Found(hull.tolist(), sweep.on_hull(tp, fp, hull).tolist(), areas)
 
 

@@ -200,7 +200,13 @@ def test_columns_may_lie_apart_and_be_read_only() -> None:
             sweep.hull(tp, fp),
             sweep.on_hull(tp, fp, rows),
             sweep.turns(tp, fp, rows[:-2], rows[1:-1], rows[2:]),
-            np.array([*sweep.areas(tp, fp), *sweep.areas(tp, fp, rows), sweep.trapezoid(tp, fp)]),
+            np.array(
+                [
+                    *sweep.areas(tp, fp)[:3],
+                    *sweep.areas(tp, fp, rows)[:3],
+                    sweep.areas(tp, fp, trapezoid=True).trapezoid,
+                ]
+            ),
         ]
 
     given = tp, fp, scores, labels, rows, numbers

@@ -60,4 +60,4 @@ def _of_counts(tp: np.ndarray, fp: np.ndarray) -> Iterator[np.ndarray]:
     yield np.sign(sweep.turns(tp, fp, rows[:-2], rows[1:-1], rows[2:]))
     yield np.array([*sweep.areas(tp, fp), *sweep.areas(tp, fp, hull)])
     if 1 <= tp[-1] < 1e5:
-        yield np.array(sweep.trapezoid(np.floor(tp), np.floor(fp)))
+        yield np.array(sweep.areas(np.floor(tp), np.floor(fp), trapezoid=True))

@@ -10,7 +10,7 @@ bits may differ from those of sweep.c. All columns are float64, (n,); rows are t
 
 import math
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -89,24 +89,21 @@ def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
     return on
 
 
-def areas(tp: FloatArray, fp: FloatArray) -> tuple[float, ...]:
-    """roc, pr, average_precision, the trapezoid through the rows alone, and the longest step; NaN of one class."""
+def areas(tp: FloatArray, fp: FloatArray) -> tuple[float, float, float]:
+    """roc, pr and average_precision of a sweep's rows; NaN of one class."""
     positives, negatives = float(tp[-1]), float(fp[-1])
     # Powers of two bring the greater total near 2^1000, and the widths of trapezoids below 2.
     power, across = math.frexp(max(positives, negatives))[1] - 1000, math.frexp(negatives)[1] - 1
     total = math.ldexp(positives, -power)
     if not (total > 0 and negatives > 0):
-        return (math.nan,) * 5
+        return math.nan, math.nan, math.nan
     tp, fp, widths = np.ldexp(tp, -power), np.ldexp(fp, -power), np.diff(np.ldexp(fp, -across))
     roc = math.fsum(widths * (tp[1:] + tp[:-1])) / (2 * total * math.ldexp(negatives, -across))
     rises = np.flatnonzero(np.diff(tp) > 0)
     t, t_after, f, f_after = tp[rises], tp[rises + 1], fp[rises], fp[rises + 1]
     pr = 1.0 if f_after[-1] == 0 else math.fsum(integrals(t, t_after, f, f_after)) / total
     average_precision = math.fsum((t_after - t) / total * (t_after / (t_after + f_after)))
-    precision = t_after / (t_after + f_after)
-    before = np.divide(t, t + f, out=precision.copy(), where=t + f > 0)  # at the origin the limit along the step
-    ends = math.fsum((before + precision) / 2) / positives
-    return min(roc, 1.0), min(pr, 1.0), min(average_precision, 1.0), ends, float(np.ldexp((t_after - t).max(), power))
+    return min(roc, 1.0), min(pr, 1.0), min(average_precision, 1.0)
 
 
 def integrals(t: FloatArray, t_after: FloatArray, f: FloatArray, f_after: FloatArray) -> FloatArray:
@@ -133,14 +130,19 @@ def integrals(t: FloatArray, t_after: FloatArray, f: FloatArray, f_after: FloatA
     return q * (t_after + t + s * (t * z - called * q))
 
 
-def inside(tp: FloatArray, fp: FloatArray) -> float:
-    """Precision at every whole tp strictly inside steps, summed, over P; for whole counts."""
-    longer = np.flatnonzero(np.diff(tp) > 1)
-    columns = (column[rows].tolist() for column in (tp, fp) for rows in (longer, longer + 1))
-    return math.fsum(_inside(*columns)) / float(tp[-1])
+def trapezoid(tp: FloatArray, fp: FloatArray) -> float:
+    """The composite trapezoid of precision through all rows and every whole tp, over P; for whole counts."""
+    rises = np.flatnonzero(np.diff(tp) > 0)
+    t, t_after, f, f_after = tp[rises], tp[rises + 1], fp[rises], fp[rises + 1]
+    after = t_after / (t_after + f_after)
+    before = np.divide(t, t + f, out=after.copy(), where=t + f > 0)  # at the origin the limit along the step
+    longer = t_after - t > 1
+    inside = _inside(*(column[longer].tolist() for column in (t, t_after, f, f_after)))
+    return math.fsum(chain(((before + after) / 2).tolist(), inside)) / float(tp[-1])
 
 
 def _inside(*steps: list[float]) -> Iterator[float]:
+    """Precision at the whole true positives strictly inside steps."""
     for t, t_after, f, f_after in zip(*steps, strict=True):
         for some in blocks(int(t_after - t) - 1):
             still_time()
@@ -165,9 +167,9 @@ def slices(
         still_time()
         of_rows = None if weights is None else weights[rows]
         _, tp, fp = table(scores[rows], labels[rows], of_rows, descending=descending)
-        roc, pr, average_precision, *_ = areas(tp, fp)
+        roc, pr, average_precision = areas(tp, fp)
         vertices = hull(tp, fp) if roc >= 0 else slice(None)  # NaN of one class
-        roc_hull, pr_achievable, *_ = areas(tp[vertices], fp[vertices])
+        roc_hull, pr_achievable, _ = areas(tp[vertices], fp[vertices])
         found[:] = tp[-1], fp[-1], roc, pr, average_precision, roc_hull, max(pr_achievable, pr)
     return out
 

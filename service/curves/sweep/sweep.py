@@ -9,6 +9,7 @@ either; numbers have the accuracy of guide/accuracy.md. A process chooses its li
 """
 
 from ctypes import CDLL, Array, Structure, byref, c_bool, c_char, c_double, c_int, c_int64, c_void_p
+from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,6 @@ _TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of 
     "rocpr_hull": (c_int64, c_int64, *[c_void_p] * 4),
     "rocpr_on_hull": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 4),
     "rocpr_areas": (None, c_int64, *[c_void_p] * 3, c_int, c_void_p),
-    "rocpr_inside": (c_double, c_int64, *[c_void_p] * 2),
     "rocpr_slices": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 3, c_bool, c_int64, *[c_void_p] * 6),
     "rocpr_resamples": (None, c_int64, c_int64, *[c_void_p] * 2, c_int, *[c_void_p] * 3),
 }
@@ -65,20 +65,17 @@ class Library:
 
 COMPILED = Library()
 
-_ROC, _PR, _ENDS = 1, 2, 4
+_ROC, _PR, _TRAPEZOID = 1, 2, 4
 """What `rocpr_areas` may add up: roc; pr and average_precision; the trapezoid."""
 
 
 class SweptAreas(NamedTuple):
-    """Areas under one curve; NaN of one class."""
+    """Areas under one curve; NaN of one class. `trapezoid` is that of precision through all rows and every whole tp."""
 
     roc: float
     pr: float
     average_precision: float
-    ends: float
-    """The trapezoid of precision through the rows alone, over P."""
-    longest: float
-    """The most that tp grows by from one row to the next."""
+    trapezoid: float
 
 
 class Drawn(NamedTuple):
@@ -104,7 +101,7 @@ def table(
         return plain.table(scores, labels, weights, descending=descending)
     loops, size, columns = COMPILED.loops, scores.size, np.empty((3, scores.size + 1))
     scores, labels = _floats(scores), np.ascontiguousarray(labels, np.bool_)
-    if weights is None:
+    if weights is None:  # NumPy sorts doubles alone faster than C sorts rows
         parts = np.empty(size)
         positives = loops.rocpr_parts(size, _at(scores), _at(labels), _at(parts))
         parts[:positives].sort()
@@ -164,30 +161,22 @@ def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
     return out
 
 
-def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None) -> SweptAreas:
-    """The areas under the curve through all rows of a sweep, or through some."""
-    if COMPILED.loops is None:
-        return SweptAreas(*(plain.areas(tp, fp) if rows is None else plain.areas(tp[rows], fp[rows])))
-    tp, fp, which = _floats(tp), _floats(fp), None if rows is None else _rows(rows)
-    out = (c_double * len(SweptAreas._fields))()
-    size = tp.size if which is None else which.size
-    COMPILED.loops.rocpr_areas(size, *map(_at, (which, tp, fp)), _ROC | _PR | _ENDS, out)
-    return SweptAreas(*out)
+def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None, *, trapezoid: bool = False) -> SweptAreas:
+    """The areas under the curve through all rows of a sweep, or through some; the trapezoid only if it is wanted.
 
-
-def trapezoid(tp: FloatArray, fp: FloatArray, swept: SweptAreas | None = None) -> float:
-    """The composite trapezoid of precision through all rows and every whole tp, over P; for whole counts."""
-    swept = swept or areas(tp, fp)
-    return swept.ends if swept.longest <= 1 else swept.ends + _inside(tp, fp)
-
-
-def _inside(tp: FloatArray, fp: FloatArray) -> float:
-    """Precision at every whole tp strictly inside steps, summed, over P."""
+    It exists for whole counts, and takes time for each positive.
+    """
     still_time()
     if COMPILED.loops is None:
-        return plain.inside(tp, fp)
-    tp, fp = _floats(tp), _floats(fp)
-    return float(COMPILED.loops.rocpr_inside(tp.size, _at(tp), _at(fp)))
+        if rows is not None:
+            tp, fp = tp[rows], fp[rows]
+        return SweptAreas(*plain.areas(tp, fp), plain.trapezoid(tp, fp) if trapezoid else nan)
+    tp, fp, which = _floats(tp), _floats(fp), None if rows is None else _rows(rows)
+    out = (c_double * len(SweptAreas._fields))()
+    size, wanted = tp.size if which is None else which.size, _ROC | _PR | (_TRAPEZOID if trapezoid else 0)
+    COMPILED.loops.rocpr_areas(size, *map(_at, (which, tp, fp)), wanted, out)
+    found = SweptAreas(*out)
+    return found if trapezoid else found._replace(trapezoid=nan)
 
 
 def slices(
@@ -232,7 +221,7 @@ def resamples(rows: int, positives: Drawn, negatives: Drawn) -> tuple[FloatArray
 
 
 def resampled_areas(rows: int, positives: Drawn, negatives: Drawn, *, roc_alone: bool = False) -> FloatArray:
-    """The areas of b resamples, (b, 5), as in SweptAreas; `ends`, or with `roc_alone` all but roc, mean nothing."""
+    """The areas of b resamples, (b, 4), as in SweptAreas; the last, or with `roc_alone` all but roc, mean nothing."""
     if COMPILED.loops is None:
         return np.array([plain.areas(*columns) for columns in zip(*resamples(rows, positives, negatives), strict=True)])
     out, (tp, fp) = np.empty((positives.counts.shape[0], len(SweptAreas._fields))), np.empty((2, rows))
