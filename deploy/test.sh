@@ -51,7 +51,7 @@ step python -m pytest --all -n 2 --dist worksteal tests/properties tests/contrac
     tests/browser "$@" || properties=$?
 # All references again, against the twin of the loops in C.
 plain=0
-step python -m pytest -n 2 --dist worksteal --plain tests/curves tests/inference tests/golden tests/properties "$@" || plain=$?
+step python -m pytest -n 2 --dist worksteal --plain tests/curves tests/golden "$@" || plain=$?
 spark_tests=0
 wait "$spark" || spark_tests=$?
 cat "$printed"
