@@ -176,8 +176,9 @@ def test_the_files_are_complete_and_made_of_the_sdist(root: Path, tmp_path: Path
     )
 
     def call(*command: str, folder: Path = checkout) -> None:
+        without_loops = with_our_programs() | {"ROCPR_COMPILED": "off"}  # as package.sh builds the wheel
         done = subprocess.run(
-            command, cwd=folder, env=with_our_programs(), capture_output=True, text=True, timeout=300, check=False
+            command, cwd=folder, env=without_loops, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr
 

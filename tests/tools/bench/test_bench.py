@@ -15,6 +15,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import evaluate_curves
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
+from service.curves.sweep.sweep import LIBRARY
 from tests.tools.bench import agreement, report, rivals
 from tests.tools.bench.__main__ import _in_process, main
 from tests.tools.bench.cases import ALL_OUTPUTS, CASES, make
@@ -50,7 +51,7 @@ def test_every_row_is_measured_and_compared(root: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["quick"] is True
-    is_compiled = (root / "service" / "curves" / "kernel" / "kernel.so").is_file()
+    is_compiled = LIBRARY.is_file()
     rows = told["rows"]
     tried = quick_rows(ROWS)
     assert [row["what"] for row in rows] == [row.what for row in tried]
