@@ -69,6 +69,6 @@ if [ "$kind" = dev ]; then
 fi
 $pip install --require-hashes --only-binary :all: --no-binary pyspark-client --no-build-isolation -r "$lock"
 $pip install --no-deps --no-build-isolation -e .
-[ -e service/curves/sweep/sweep.library ] || echo "rocpr: no compiled loops: big evaluations take 10 to 80 times as long (deploy/README.md)" >&2
+[ -e service/curves/sweep/sweep.library ] || echo "rocpr: no compiled loops: big evaluations take 10 to 50 times as long (deploy/README.md)" >&2
 rm -rf "$installer"
 echo "$wanted" > .venv/rocpr-stamp

@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         except OSError as error:  # their twin gives the same numbers
             _LOG.warning("The compiled loops cannot be used: %s", error)
     if COMPILED.path is None:
-        _LOG.warning("There are no compiled loops: big evaluations take 10 to 80 times as long.")
+        _LOG.warning("There are no compiled loops: big evaluations take 10 to 50 times as long.")
     datasets = {}
     if settings.datasets_file:
         datasets = read_datasets(Path(settings.datasets_file), keys=bool(settings.api_keys_file))
