@@ -25,7 +25,11 @@ class Areas:
 
 
 def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
-    """Every area of a table; `hull` is the table of its ROC hull's vertices."""
+    """Every area of a table; `hull` is the table of its ROC hull's vertices.
+
+    `pr_trapezoid` is the composite trapezoid through D&G's interpolated points, all rows and every integer tp, over P.
+    The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
+    """
     swept = sweep.areas(table.tp, table.fp, trapezoid=has_trapezoid(table)) if table.rises else None
     return Areas(
         roc=swept.roc if swept else None,
@@ -69,11 +73,3 @@ def average_precision(table: ConfusionTable) -> float:
 def has_trapezoid(table: ConfusionTable) -> bool:
     """Whether `pr_trapezoid` is defined: whole counts, of any size, and P at most 1e7."""
     return table.positives <= LARGEST_TRAPEZOID and table.integral
-
-
-def pr_trapezoid(table: ConfusionTable) -> float:
-    """The composite trapezoid through D&G's interpolated points, all rows and every integer tp, over P.
-
-    The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
-    """
-    return sweep.areas(table.tp, table.fp, trapezoid=True).trapezoid

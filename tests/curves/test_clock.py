@@ -65,12 +65,6 @@ def counts(tp, fp, positives, negatives):
     return Counts(np.array(tp, dtype=float), np.array(fp, dtype=float), float(positives), float(negatives))
 
 
-def line(rows):
-    """Rows on a line through a vertex, at distances that no double can hold."""
-    fp = np.append(4.1 - 4, 1024 + 8.0 * np.arange(rows))
-    return counts(np.append(4.1, fp[1:] + 4), fp, fp[-1] + 4, fp[-1])
-
-
 def near_ray(rows):
     """Rows whose precisions differ only in the last bits."""
     share = np.arange(1, rows + 1) / rows
