@@ -49,7 +49,7 @@ def can_resample(strata: Strata) -> bool:
 
 def replicates(
     strata: Strata, statistics: Statistics, resamples: int, seed: int, stream: int = 0
-) -> dict[str, FloatArray]:
+) -> dict[Any, FloatArray]:
     """Statistics of B resamples, (E, B) each, of strata that `can_resample`.
 
     Two evaluations get the same resamples. Different streams of a seed are independent.
@@ -66,7 +66,7 @@ def replicates(
     return found
 
 
-def jackknife(strata: Strata, statistics: Statistics, seed: int) -> dict[str, list[tuple[LeftOut, LeftOut]]]:
+def jackknife(strata: Strata, statistics: Statistics, seed: int) -> dict[Any, list[tuple[LeftOut, LeftOut]]]:
     """Statistics without one example, of positives and of negatives, for each evaluation; for `bca_ends`.
 
     All examples of a kind are alike. More than 500 kinds are dealt at random into 500 groups, and each statistic leaves

@@ -17,10 +17,10 @@ from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning
 from service.curves.grouped import Grouped
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
-from service.inference.evidence import Evidence
+from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
+from service.inference.models import Models
 from service.inference.rules import AREAS_WITH_INTERVALS, Metric
-from service.inference.subject import Subject
 
 BOUNDED = CurvesWarning(
     "bounded",
@@ -139,7 +139,7 @@ def _intervals(
 ) -> tuple[dict[str, Interval | None], tuple[CurvesWarning, ...]]:
     """The intervals of areas, from the lower end at worst to the upper end at best; without a standard error."""
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
-    worst, best = (Evidence(Subject.of(each), options, [(metric, False) for metric in metrics]) for each in extremes)
+    worst, best = (Estimates(Models.of(each), options, [(metric, False) for metric in metrics]) for each in extremes)
     found: dict[str, Interval | None] = {}
     for metric in metrics:
         low, high = (each.interval(metric, options.level) for each in (worst, best))

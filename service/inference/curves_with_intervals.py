@@ -23,10 +23,10 @@ from service.curves.evaluation import (
 from service.curves.grouped import Grouped
 from service.curves.hull import RocHull
 from service.inference.bounded import bound_curves, has_bounds
-from service.inference.evidence import Evidence
+from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
+from service.inference.models import EvaluatedModel, Models
 from service.inference.rules import AREAS_WITH_INTERVALS, Metric
-from service.inference.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,10 +87,11 @@ def evaluate_with_intervals(
         return EvaluatedCurves(curves, curves.warnings + found.warnings, found.intervals, drawing, found.bounds)
     if intervals is None:
         return EvaluatedCurves(curves, curves.warnings, drawing=drawing)
-    estimates = curves.auc or areas(table, table.select(hull.vertices))
+    known = curves.auc or areas(table, table.select(hull.vertices))
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
-    evidence = Evidence(Subject(evaluation, table, known=estimates), intervals, [(metric, False) for metric in metrics])
-    of_areas = {metric.name: evidence.interval(metric, intervals.level) for metric in metrics}
+    models = Models((EvaluatedModel(evaluation, table, known=known),))
+    estimates = Estimates(models, intervals, [(metric, False) for metric in metrics])
+    of_areas = {metric.name: estimates.interval(metric, intervals.level) for metric in metrics}
     # The areas already carry the warning that rows are not a sweep.
-    warnings = tuple(warning for warning in evidence.warnings if warning not in curves.warnings)
+    warnings = tuple(warning for warning in estimates.warnings if warning not in curves.warnings)
     return EvaluatedCurves(curves, curves.warnings + warnings, of_areas, drawing)

@@ -2,25 +2,24 @@
 
 Without `confidence` a rule tests the number; with it, the unfavourable end of an interval, so that a model passes only
 if its data show that it meets the bound. For `max_drop` that is a test of non-inferiority. With `prove` the model fails
-only if its data show that it does not. Knows rules and evidence, not how evidence is computed.
+only if its data show that it does not. Knows rules and estimates, not how these are computed.
 """
 
 from dataclasses import dataclass
 
-from service.curves.bounds import Arranged, Enclosure
+from service.curves.bounds import Enclosure
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts
 from service.curves.errors import NotPaired, plain
 from service.curves.evaluation import CurvesWarning, below_chance, one_vs_rest
 from service.curves.indices import INDICES
 from service.inference.bounded import BOUNDED, extremes, spanning
-from service.inference.evidence import Evidence
+from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
-from service.inference.pairs import Pair, check_paired
+from service.inference.models import Models, check_paired
 from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach, straddling
-from service.inference.rules import ROUNDING, Rule
-from service.inference.subject import Subject
+from service.inference.rules import ROUNDING, Metric, Rule
 
 MAYBE_PAIRED = CurvesWarning(
     "maybe_paired",
@@ -47,6 +46,11 @@ class GateOptions:
     def how(self) -> IntervalOptions:
         """How intervals are computed, including those of rules with confidence."""
         return self.intervals or IntervalOptions()
+
+    @property
+    def wanted(self) -> list[tuple[Metric, bool]]:
+        """The metrics that need an interval, each with whether it is that of the difference."""
+        return [(rule.of, rule.kind == "max_drop") for rule in self.rules if self.wants_interval(rule)]
 
     def wants_interval(self, rule: Rule) -> bool:
         """Whether the check of a rule needs an interval."""
@@ -110,11 +114,12 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     """
     worst, best = extremes(evaluation)
     worst_baseline, best_baseline = (None, None) if baseline is None else extremes(baseline)
-    evidence, pair = _evidence(worst, best_baseline, options)
-    checks = tuple(_check(rule, evidence, options) for rule in options.rules)
-    warnings = evidence.warnings
+    models = Models.of(worst, best_baseline, paired=options.paired)
+    estimates = Estimates(models, options.how, options.wanted)
+    checks = tuple(_check(rule, estimates, options) for rule in options.rules)
+    warnings = estimates.warnings
     if worst is not best or worst_baseline is not best_baseline:
-        other, _ = _evidence(best, worst_baseline, options)
+        other = Estimates(Models.of(best, worst_baseline), options.how, options.wanted)
         ends = zip(checks, (_check(rule, other, options) for rule in options.rules), strict=True)
         checks = tuple(agreed(one, two) for one, two in ends)
         warnings = tuple(dict.fromkeys((BOUNDED, *warnings, *other.warnings)))
@@ -126,21 +131,11 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         old = [check.baseline for check in of_roc if check.baseline is not None]
         warnings += below_chance(old[:1], ["the baseline"])
     warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
-    if pair is not None and pair.have_same_scores:
+    if models.have_same_scores:
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.kind == "max_drop" for rule in options.rules):
         warnings += (MAYBE_PAIRED,) * _may_be_pairs(evaluation, baseline)
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
-
-
-def _evidence(
-    evaluation: Evaluation | Arranged, baseline: Evaluation | Arranged | None, options: GateOptions
-) -> tuple[Evidence, Pair | None]:
-    """What the data say about the metrics of all rules."""
-    pair = None if baseline is None else Pair.of(evaluation, baseline, paired=options.paired)
-    subject = Subject.of(evaluation) if pair is None else pair.current
-    wanted = [(rule.of, rule.kind == "max_drop") for rule in options.rules if options.wants_interval(rule)]
-    return Evidence(subject, options.how, wanted, pair), pair
 
 
 def agreed(one: Check, other: Check) -> Check:
@@ -198,7 +193,7 @@ def _may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
 
 def _is_loose(rule: Rule) -> bool:
     """Whether hardly any model fails a rule: percent given for a fraction, or an index that is always 1."""
-    return (rule.max_drop or 0) >= _LOOSE_DROP or (rule.metric in INDICES and rule.at == 1 and not rule.of.has_interval)
+    return (rule.max_drop or 0) >= _LOOSE_DROP or (rule.metric in INDICES and rule.at == 1 and rule.of.family is None)
 
 
 def _loose(rule: Rule) -> CurvesWarning:
@@ -208,16 +203,17 @@ def _loose(rule: Rule) -> CurvesWarning:
     return CurvesWarning("loose_rule", why)
 
 
-def _check(rule: Rule, evidence: Evidence, options: GateOptions) -> Check:
-    value, baseline = evidence.value(rule.of), evidence.baseline_value(rule.of)
+def _check(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:
+    value, baseline = estimates.value(rule.of), estimates.baseline_value(rule.of)
     difference = None if value is None or baseline is None else value - baseline
     of_drop = rule.kind == "max_drop"
     interval = None
     if options.wants_interval(rule):
-        level = options.level(rule)
-        interval = evidence.difference_interval(rule.of, level) if of_drop else evidence.interval(rule.of, level)
+        interval = estimates.interval(rule.of, options.level(rule), difference=of_drop)
     status, reason = _verdict(rule, value, baseline, interval)
-    p_value = None if difference is None else evidence.p_value(rule.of, wanted=of_drop and interval is not None)
+    p_value = None
+    if difference is not None and (rule.metric == "roc" or (of_drop and interval is not None)):
+        p_value = estimates.p_value(rule.of)
     return Check(rule, status, value, interval, baseline, difference, p_value, reason)
 
 

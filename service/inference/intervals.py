@@ -14,9 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from service.curves.arrays import FloatArray
-from service.inference.bootstrap import REPLICATES_WITHIN, LeftOut, bca_ends, percentile_ends
-from service.inference.score import Ends
+from service.inference.proportions import Ends
 from service.inference.spread import Spread
 
 _NORMAL = NormalDist()
@@ -140,7 +138,7 @@ def difference_p_value(difference: float, standard_error: float) -> float | None
     return math.erfc(abs(difference) / standard_error / math.sqrt(2))
 
 
-def area_difference_interval(values: tuple[float, float], spread: Spread, level: float) -> Interval:
+def area_difference_interval(values: Sequence[float], spread: Spread, level: float) -> Interval:
     """The interval of a difference of areas strictly between 0 and 1: the outer ends of two intervals.
 
     One is MOVER on the probit intervals of both areas, which accounts for an area near 1 having room to fall but not to
@@ -165,7 +163,7 @@ def _probit_ends(value: float, standard_error: float, z: float) -> Ends:
     return min(_NORMAL.cdf(at - half), value), max(_NORMAL.cdf(at + half), value)
 
 
-def mover_ends(values: tuple[float, float], ends: tuple[Ends, Ends], apart: float = 1.0) -> Ends:
+def mover_ends(values: Sequence[float], ends: Sequence[Ends], apart: float = 1.0) -> Ends:
     """The interval of a - b from the intervals of a and b (MOVER); `apart` is 1 - ρ.
 
     lower = d - √(x² + y² - 2ρxy), x = a - l_a, y = u_b - b      upper = d + √(x² + y² - 2ρxy), x = u_a - a, y = b - l_b
@@ -179,29 +177,6 @@ def mover_ends(values: tuple[float, float], ends: tuple[Ends, Ends], apart: floa
 def _third_side(x: float, y: float, apart: float) -> float:
     """√(x² + y² - 2ρxy) without cancellation, √((x - y)² + 2(1 - ρ)xy)."""
     return math.hypot(x - y, math.sqrt(2 * apart * x * y))
-
-
-def replicate_interval(
-    values: FloatArray, level: float, estimate: float, left_out: Sequence[LeftOut] | None = None
-) -> Interval | None:
-    """The interval from replicates (B,): BCa if there are jackknife values, else percentiles; None if undefined."""
-    ends = percentile_ends(values, level) if left_out is None else bca_ends(values, estimate, left_out, level)
-    if any(map(math.isnan, ends)):
-        return None
-    error = float(values.std(ddof=1)) if values.size > 1 and not np.isnan(values).any() else None
-    return Interval(*ends, level, "bootstrap" if left_out is None else "bca", error)
-
-
-def replicate_p_value(differences: FloatArray) -> float:
-    """The two-sided p-value of no difference from replicates (B,) of the difference: 2(k + 1)/(B + 1), at most 1.
-
-    k is the lesser of the numbers of replicates <= 0 and >= 0. An undefined replicate counts as both, as does one that
-    differs from 0 only by rounding.
-    """
-    undefined = np.isnan(differences)
-    below, above = differences <= REPLICATES_WITHIN, differences >= -REPLICATES_WITHIN
-    k = min(int((below | undefined).sum()), int((above | undefined).sum()))
-    return min(1.0, 2 * (k + 1) / (differences.size + 1))
 
 
 def resamples_show(level: float, resamples: int) -> bool:

@@ -1,35 +1,188 @@
-"""Which metric has which interval. Knows names only.
+"""The methods of intervals and p-values: which metric has which, and how one is computed without resamples.
 
-Areas use the requested method. A rate at a threshold always has a score interval: if few examples decide it, resamples
-vary too little, or not at all. A point of a curve also has a score interval, unless resampling was requested;
-differences of such points are always resampled.
+    an area       from its standard error, which the influence of each example gives
+    a point       a score interval over both axes of the curve
+    a rate        a score interval of recall and fpr at a threshold
+    a difference  from the differences of influences, or from the intervals of both values (MOVER)
+
+An area of exactly 0 or 1 has no spread, and its interval is exact; a point's is a score interval all the same. Knows
+models and the formulas of intervals; nothing of resamples, warnings or verdicts.
 """
 
+from collections.abc import Callable, Sequence
+
+from service.inference.intervals import (
+    Interval,
+    area_difference_interval,
+    delong_interval,
+    difference_interval,
+    difference_p_value,
+    exact_interval,
+    exact_pr_interval,
+    logit_interval,
+    mover_ends,
+    normal_quantile,
+    pr_logit_interval,
+    score_interval,
+    within_exact,
+)
+from service.inference.models import EvaluatedModel, Models
+from service.inference.partial_influence import perfect_lower_end, worst_upper_end
+from service.inference.proportions import Ends, p_value
+from service.inference.rates import ON_CURVES, Rate, paired_rate_ends, rate_ends
 from service.inference.rules import Metric
+from service.inference.spread import Spread, paired_spread, standard_error, unpaired_spread
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
-"""The methods that may be requested; `auto` and `logit` are the same, and both mean `mover` for a difference."""
+"""The methods that may be asked for; `auto` and `logit` are the same, and both mean `mover` for a difference."""
+
+_RESAMPLED = {method: method for method in RESAMPLED_METHODS}
+
+METHODS_OF_FAMILIES: dict[tuple[str, bool], dict[str, str]] = {
+    ("roc", False): {"auto": "logit", "logit": "logit", "delong": "delong"} | _RESAMPLED,
+    ("roc", True): {"auto": "mover", "logit": "mover", "delong": "delong"} | _RESAMPLED,
+    ("area", False): {"auto": "logit", "logit": "logit"} | _RESAMPLED,
+    ("area", True): {"auto": "mover", "logit": "mover"} | _RESAMPLED,
+    ("point", False): dict.fromkeys(INTERVAL_METHODS, "score") | _RESAMPLED,
+    ("point", True): dict.fromkeys(INTERVAL_METHODS, "bootstrap") | _RESAMPLED,
+    ("rate", False): dict.fromkeys(INTERVAL_METHODS, "score"),
+    ("rate", True): dict.fromkeys(INTERVAL_METHODS, "score"),
+}
+"""{(the metric's family, whether of a difference): {method asked for: method}}.
+
+A rate at a threshold is never resampled: if few examples decide it, resamples vary too little, or not at all.
+"""
+
+ENDS = (0.0, 1.0)
+"""The least and the greatest value of a metric; an area, or a point of a curve, shows no spread there."""
+
+SHARES = ("recall", "fpr")
+"""The metrics at a threshold that are proportions: of the positives, and of the negatives."""
 
 
 def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | None:
-    """The method of the interval of a metric, or of its difference; None if it has none.
-
-    A value of exactly 0 or 1 has no spread and uses another method, which names cannot determine.
-    """
-    if not metric.has_interval or (asked == "delong" and metric.is_area and metric.name != "roc"):
-        return None
-    if metric.at_threshold is not None:
-        return "score"
-    if asked in RESAMPLED_METHODS:
-        return asked
-    if not metric.is_area:
-        return "bootstrap" if difference else "score"
-    if asked == "delong":
-        return asked
-    return "mover" if difference else "logit"
+    """The method of the interval of a metric, or of its difference; None if it has none."""
+    return METHODS_OF_FAMILIES[metric.family, difference].get(asked) if metric.family else None
 
 
 def is_resampled(metric: Metric, asked: str, *, difference: bool = False) -> bool:
     """Whether the interval of a metric, or of its difference, comes from resamples."""
     return method_of(metric, asked, difference=difference) in RESAMPLED_METHODS
+
+
+def closed_interval(of: Models, metric: Metric, values: Sequence[float], level: float, method: str) -> Interval | None:
+    """The interval of a metric, or of its difference if there are two models; None if it needs resamples."""
+    if len(values) == 1:
+        return _of_one(of.models[0], metric, values[0], level, method)
+    return _of_difference(of, metric, values, level, method)
+
+
+def within_limits(of: Models, metric: Metric, interval: Interval) -> Interval:
+    """The interval of an area, no narrower than for an area of 1 or 0; that of a point unchanged."""
+    if not metric.is_area:
+        return interval
+    worst = _exact(of.models[0], metric, 0.0, interval.level) if metric.family == "roc" else None
+    return within_exact(interval, _exact(of.models[0], metric, 1.0, interval.level), worst)
+
+
+def closed_p_value(of: Models, metric: Metric, values: Sequence[float]) -> float | None:
+    """The two-sided p-value of no difference; None if it needs resamples.
+
+    Also None if an area or a point is exactly 0 or 1: without a spread any difference would look certain.
+    """
+    if of.are_alike:
+        return 1.0
+    if metric.name in SHARES and of.paired:
+        return of.shares(metric)[SHARES.index(metric.name)].p_value
+    if metric.family == "rate":
+        return p_value(values[0] - values[1], _difference_ends(of, metric, values))
+    if not metric.is_area or any(value in ENDS for value in values):
+        return None
+    return difference_p_value(values[0] - values[1], _spread(of, metric).error)
+
+
+def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, method: str) -> Interval | None:
+    if not metric.is_area and (value in ENDS or method not in RESAMPLED_METHODS):
+        return score_interval(_score_ends(model, metric, value, normal_quantile(level)), level)
+    if value in ENDS:
+        return _exact(model, metric, value, level)
+    if method in RESAMPLED_METHODS:
+        return None
+    if metric.name in ("pr", "average_precision"):
+        found = pr_logit_interval(value, model.strata.positives.effective, level)
+    else:
+        error = standard_error(model.strata, area=metric.part or metric.name)
+        if method == "delong":
+            return delong_interval(value, error, level)
+        found = logit_interval(value, error, level)
+    return within_limits(Models((model,)), metric, found)
+
+
+def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: float, method: str) -> Interval | None:
+    if of.are_alike:
+        return Interval(0.0, 0.0, level, method, None if method == "score" else 0.0)
+    if metric.family == "rate":
+        return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level)
+    if any(value in ENDS for value in values):
+        of_both = (_of_one(*each, level, "logit") for each in zip(of.models, (metric, metric), values, strict=True))
+        ends = mover_ends(values, [(each.lower, each.upper) for each in of_both if each is not None])
+        return Interval(*ends, level, "exact" if metric.is_area else "score", None)
+    if method in RESAMPLED_METHODS:
+        return None
+    spread = _spread(of, metric)
+    if method == "delong":
+        return difference_interval(values[0] - values[1], spread.error, level)
+    return area_difference_interval(values, spread, level)
+
+
+def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float) -> Interval:
+    """The interval of an area of 0 or 1; an area under a PR curve is never 0."""
+    trials, totals = model.strata.effective, (model.table.positives, model.table.negatives)
+    if metric.family == "roc":
+        return exact_interval(value, min(trials), level)
+    if metric.part is None:
+        return exact_pr_interval(totals, trials, level)
+    if value > 0:
+        return Interval(perfect_lower_end(metric.part, totals, trials, level), 1.0, level, "exact", None)
+    upper = worst_upper_end(model.table, metric.part, trials, normal_quantile(level))
+    return Interval(0.0, upper, level, "exact", None)
+
+
+def _score_ends(model: EvaluatedModel, metric: Metric, value: float, z: float) -> Ends:
+    """The score interval of a point of a curve, or of a rate, with this value."""
+    if metric.family == "rate":
+        return rate_ends(_rate(model, metric), value, model.shares(metric), z)
+    return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, model.strata.effective, z)
+
+
+def _difference_ends(of: Models, metric: Metric, values: Sequence[float]) -> Callable[[float], Ends]:
+    """The ends of the interval of the difference of a rate, for each z."""
+    if of.paired:
+        shares = of.shares(metric)
+        if metric.name in SHARES:
+            return shares[SHARES.index(metric.name)].interval
+        return lambda z: paired_rate_ends(_rate(of.models[0], metric), values[0] - values[1], shares, z)
+
+    def ends(z: float) -> Ends:
+        return mover_ends(
+            values, [_score_ends(each, metric, value, z) for each, value in zip(of.models, values, strict=True)]
+        )
+
+    return ends
+
+
+def _rate(model: EvaluatedModel, metric: Metric) -> Rate:
+    return Rate(metric.name, metric.at, model.table.positives, model.table.negatives)
+
+
+def _spread(of: Models, metric: Metric) -> Spread:
+    """The spread of the difference of an area, kept for the p-value."""
+    area = metric.part or metric.name
+    if area not in of.spreads:
+        of.spreads[area] = (
+            paired_spread(of.strata, area)
+            if of.paired
+            else unpaired_spread(of.models[0].strata, of.models[1].strata, area)
+        )
+    return of.spreads[area]

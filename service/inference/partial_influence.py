@@ -16,8 +16,8 @@ from service.curves.confusion import ConfusionTable
 from service.curves.partial_areas import PartialRange
 from service.curves.sweep.plain import integrals
 from service.inference.influence import INFLUENCES, Influences
+from service.inference.proportions import Ends
 from service.inference.rates import tpr_at_fpr_ends
-from service.inference.score import Ends
 
 Area: TypeAlias = str | PartialRange
 """The name of an area under a whole curve, or a range, for the mean height over it."""

@@ -18,7 +18,7 @@ from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.indices import INDICES, Rows
-from service.inference.score import Ends, PairedShares, Share, range_including, split, wilson
+from service.inference.proportions import Ends, PairedShares, Share, range_including, split, wilson
 
 Polygon: TypeAlias = tuple[FloatArray, FloatArray]
 """A rising polygon: the places of its rows, and their heights."""

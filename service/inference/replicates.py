@@ -1,17 +1,20 @@
-"""Metrics of resamples of an evaluation, of a baseline, and of their difference; each resample is drawn once.
+"""Metrics of resamples, and the interval and p-value that they give; each resample is drawn once for all metrics.
 
-Knows subjects and the bootstrap, not which metric has which interval.
+Two evaluations of the same examples get the same resamples, so that their differences are those of pairs. Knows models
+and the bootstrap, not which metric has which interval.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from service.curves.arrays import FloatArray
-from service.inference.bootstrap import LeftOut, jackknife, replicates
-from service.inference.intervals import Interval, IntervalOptions, replicate_interval
+from service.inference.bootstrap import REPLICATES_WITHIN, LeftOut, bca_ends, jackknife, percentile_ends, replicates
+from service.inference.intervals import Interval, IntervalOptions
+from service.inference.models import Models
 from service.inference.rules import Metric
-from service.inference.strata import Strata
-from service.inference.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,11 +22,31 @@ class Replicates:
     """A metric of resamples: the values, (B,), and for `bca` the jackknife values of each class."""
 
     values: FloatArray
-    left_out: Sequence[LeftOut] | None
+    left_out: Sequence[LeftOut] | None = None
 
     def interval(self, estimate: float, level: float) -> Interval | None:
-        """The interval around an estimate; None if undefined."""
-        return replicate_interval(self.values, level, estimate, self.left_out)
+        """The interval around an estimate: BCa with jackknife values, else percentiles; None if undefined."""
+        values = self.values
+        if self.left_out is None:
+            method, ends = "bootstrap", percentile_ends(values, level)
+        else:
+            method, ends = "bca", bca_ends(values, estimate, self.left_out, level)
+        if any(map(math.isnan, ends)):
+            return None
+        error = float(values.std(ddof=1)) if values.size > 1 and not np.isnan(values).any() else None
+        return Interval(*ends, level, method, error)
+
+    @property
+    def p_value(self) -> float:
+        """The two-sided p-value of no difference, if the values are differences: 2(k + 1)/(B + 1), at most 1.
+
+        k is the lesser of the numbers of values <= 0 and >= 0. An undefined value counts as both, as does one that
+        differs from 0 only by rounding. Of 1,999 differences of which 9 are at most 0: 2 · 10/2,000 = 0.01.
+        """
+        undefined = np.isnan(self.values)
+        below, above = self.values <= REPLICATES_WITHIN, self.values >= -REPLICATES_WITHIN
+        k = min(int((below | undefined).sum()), int((above | undefined).sum()))
+        return min(1.0, 2 * (k + 1) / (self.values.size + 1))
 
     def less(self, other: "Replicates", *, paired: bool) -> "Replicates":
         """The differences from the other's values: of the same resamples, or of those of different examples."""
@@ -38,19 +61,17 @@ class Replicates:
 
 
 def replicated(
-    strata: Strata, subjects: Sequence[Subject], metrics: Iterable[Metric], options: IntervalOptions, stream: int = 0
+    of: Models, metrics: Iterable[Metric], options: IntervalOptions, stream: int
 ) -> dict[Metric, list[Replicates]]:
-    """Resample metrics of the one or two subjects that these strata describe."""
-    names = {str(number): metric for number, metric in enumerate(metrics)}
-    if not names:
+    """Resample metrics of one model, or of two that are paired: of each model, the metric of the same resamples."""
+    statistics = {metric: [model.statistic(metric) for model in of.models] for metric in metrics}
+    if not statistics:
         return {}
-    statistics = {name: tuple(subject.statistic(metric) for subject in subjects) for name, metric in names.items()}
-    values = replicates(strata, statistics, options.resamples, options.seed, stream)
-    left_out = jackknife(strata, statistics, options.seed) if options.method == "bca" else None
+    values = replicates(of.strata, statistics, options.resamples, options.seed, stream)
+    if options.method != "bca":
+        return {metric: [Replicates(each) for each in values[metric]] for metric in statistics}
+    left_out = jackknife(of.strata, statistics, options.seed)
     return {
-        metric: [
-            Replicates(each, None if left_out is None else left_out[name][place])
-            for place, each in enumerate(values[name])
-        ]
-        for name, metric in names.items()
+        metric: [Replicates(*each) for each in zip(values[metric], left_out[metric], strict=True)]
+        for metric in statistics
     }

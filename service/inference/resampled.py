@@ -29,7 +29,7 @@ OfRows: TypeAlias = Callable[[FloatArray, FloatArray], float]
 Statistic: TypeAlias = str | OfRows
 """The name of an area, or a function."""
 
-Statistics: TypeAlias = Mapping[str, Statistic | Sequence[Statistic]]
+Statistics: TypeAlias = Mapping[Any, Statistic | Sequence[Statistic]]
 """Statistics by name; a sequence has one for each evaluation."""
 
 DrawCounts: TypeAlias = NDArray[np.integer[Any]] | FloatArray
@@ -74,12 +74,12 @@ class ReplicateEvaluator:
         examples = sum(rows.size for rows in self._rows[0].of_classes)
         self.width = max(examples, *(rows.count for rows in self._rows))
 
-    def evaluate(self, *counts: DrawCounts) -> dict[str, FloatArray]:
+    def evaluate(self, *counts: DrawCounts) -> dict[Any, FloatArray]:
         """Statistics, (E, b) each, from the counts of positives and of negatives."""
         still_time()
         resamples = max(each.shape[0] for each in counts)
         masses = [np.broadcast_to(_as_drawn(each), (resamples, each.shape[1])) for each in counts]
-        found: dict[str, list[FloatArray]] = {name: [] for name in self._statistics}
+        found: dict[Any, list[FloatArray]] = {name: [] for name in self._statistics}
         for evaluation, rows in enumerate(self._rows):
             drawn = [Drawn(*each) for each in zip(rows.of_classes, self._weights, masses, strict=True)]
             statistics = {name: _of(each, evaluation) for name, each in self._statistics.items()}

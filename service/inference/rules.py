@@ -65,9 +65,15 @@ class Metric:
         return self.part is not None or self.name in AREAS
 
     @property
-    def has_interval(self) -> bool:
-        """Whether it can have an interval; a metric fitted to the same data cannot."""
-        return self.at_threshold is not None or self.name in (*AREAS_WITH_INTERVALS, *POINTS_WITH_INTERVALS, PARTIAL)
+    def family(self) -> str | None:
+        """Its kind of interval: roc, area, point or rate; None without one, as for a metric fitted to the same data."""
+        if self.at_threshold is not None:
+            return "rate"
+        if self.name == "roc":
+            return "roc"
+        if self.name in (*AREAS_WITH_INTERVALS, PARTIAL):
+            return "area"
+        return "point" if self.name in POINTS_WITH_INTERVALS else None
 
     def __str__(self) -> str:
         """Name it in a sentence."""

@@ -27,10 +27,10 @@ from service.curves.operating_points import OperatingPoint, OperatingPoints, ope
 from service.curves.sample import Sample
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
-from service.inference.evidence import Evidence
+from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
+from service.inference.models import EvaluatedModel, Models
 from service.inference.rules import AREAS_WITH_INTERVALS, Metric
-from service.inference.subject import Subject
 
 _METRICS = tuple(Metric(name) for name in AREAS_WITH_INTERVALS)
 
@@ -131,12 +131,13 @@ def _each(
             read = operating_points(table, points)
             columns[:, number] = read.value, read.threshold, read.tp, read.fp
         if options is not None:
-            evidence = Evidence(Subject(part, table, known=_of(areas, number)), options, [])
+            model = EvaluatedModel(part, table, known=_of(areas, number))
+            estimates = Estimates(Models((model,)), options)
             for metric in _METRICS:
-                interval = evidence.interval(metric, options.level)
+                interval = estimates.interval(metric, options.level)
                 if interval is not None:
                     ends[metric.name][0][number], ends[metric.name][1][number] = interval.lower, interval.upper
-            warnings |= dict.fromkeys(evidence.warnings)
+            warnings |= dict.fromkeys(estimates.warnings)
     read_points = None
     if points:
         names, at = tuple(point.metric for point in points), np.array([point.at for point in points]) + 0.0

@@ -57,7 +57,7 @@ class Stratum:
         shares = self.weights / self.weights.max()
         return float((self.examples * shares).sum() ** 2 / (self.examples * shares**2).sum())
 
-    def trials(self, values: FloatArray) -> float:
+    def effective_size(self, values: FloatArray) -> float:
         """The effective number of examples for the mean of these values, (n,).
 
         Kish's number assumes weights unrelated to values. If values of more weight vary more, it is less:

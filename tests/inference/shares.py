@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from service.inference.intervals import normal_quantile
+from service.inference.proportions import Ends, Share
 from service.inference.rates import Rate, rate_ends
-from service.inference.score import Ends, Share
 
 Z = normal_quantile(0.95)
 

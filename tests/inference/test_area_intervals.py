@@ -17,7 +17,7 @@ from service.curves.hull import RocHull
 from service.curves.sample import Sample
 from service.inference import replicates as module
 from service.inference.curves_with_intervals import evaluate_with_intervals
-from service.inference.evidence import TOO_FEW_EXAMPLES
+from service.inference.estimates import TOO_FEW_EXAMPLES
 from service.inference.intervals import (
     Interval,
     IntervalOptions,
@@ -25,10 +25,10 @@ from service.inference.intervals import (
     exact_pr_interval,
     pr_logit_interval,
 )
-from service.inference.methods import INTERVAL_METHODS
+from service.inference.methods import INTERVAL_METHODS, closed_interval
+from service.inference.models import EvaluatedModel, Models
 from service.inference.rules import Metric
 from service.inference.strata import strata
-from service.inference.subject import Subject
 from tests import reference_gate_intervals as gate_intervals
 from tests.support.strategies import Data, Rows, examples, plain_weights, samples, tied_scores
 
@@ -250,7 +250,9 @@ class TestAreas:
         coarse = replace(data, scores=[8, 8, 5, 5, 5, 0, 0, 0])
         table = ConfusionTable.of(data.sample()).at_thresholds(np.array([7.5, 4.5]))
         area = areas(table, table.select(RocHull.of(table).vertices))
-        found = Subject(data.sample(), table).interval(Metric("roc"), area.roc, 0.95, "delong")
+        found = closed_interval(
+            Models((EvaluatedModel(data.sample(), table),)), Metric("roc"), [area.roc], 0.95, "delong"
+        )
         expected, _ = intervals_of(coarse.sample(), "delong")
         assert found == expected["roc"]
 

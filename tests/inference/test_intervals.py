@@ -22,9 +22,8 @@ from service.inference.intervals import (
     mover_ends,
     normal_quantile,
     pr_logit_interval,
-    replicate_interval,
-    replicate_p_value,
 )
+from service.inference.replicates import Replicates
 from service.inference.spread import Spread
 from tests import reference_inference as reference
 from tests.support.strategies import examples
@@ -178,27 +177,27 @@ class TestNumbers:
 
     def test_replicate_intervals_by_hand(self) -> None:
         replicates = np.arange(101.0) / 100
-        found = replicate_interval(replicates, 0.9, 0.5)
+        found = Replicates(replicates).interval(0.5, 0.9)
         assert found is not None
         assert (found.lower, found.upper) == pytest.approx((0.05, 0.95))
         assert (found.method, found.level) == ("bootstrap", 0.9)
         assert found.standard_error == pytest.approx(np.std(replicates, ddof=1))
         flat = LeftOut(np.array([0.5, 0.5]), np.array([1.0, 1.0]))
-        corrected = replicate_interval(replicates, 0.9, 0.5, (flat, flat))
+        corrected = Replicates(replicates, (flat, flat)).interval(0.5, 0.9)
         assert corrected is not None
         assert (corrected.lower, corrected.upper) == pytest.approx((0.05, 0.95))
         assert corrected.method == "bca"
 
     def test_replicate_intervals_that_do_not_exist(self) -> None:
         flat = LeftOut(np.array([0.5, 0.5]), np.array([1.0, 1.0]))
-        assert replicate_interval(np.array([0.1, 0.2, 0.3]), 0.95, 0.9, (flat, flat)) is None
-        assert replicate_interval(np.array([0.1, np.nan, 0.3]), 0.95, 0.2) is None
-        two = replicate_interval(np.array([0.25, 0.75]), 0.95, 0.2)
+        assert Replicates(np.array([0.1, 0.2, 0.3]), (flat, flat)).interval(0.9, 0.95) is None
+        assert Replicates(np.array([0.1, np.nan, 0.3])).interval(0.2, 0.95) is None
+        two = Replicates(np.array([0.25, 0.75])).interval(0.2, 0.95)
         assert two is not None
         assert two.standard_error == pytest.approx(0.125**0.5)
-        single = replicate_interval(np.array([0.25]), 0.95, 0.2)
+        single = Replicates(np.array([0.25])).interval(0.2, 0.95)
         assert single == Interval(0.25, 0.25, 0.95, "bootstrap", None)
-        inside = replicate_interval(np.append(np.full(98, 0.25), np.nan), 0.5, 0.25)
+        inside = Replicates(np.append(np.full(98, 0.25), np.nan)).interval(0.25, 0.5)
         assert inside == Interval(0.25, 0.25, 0.5, "bootstrap", None)
 
     @pytest.mark.parametrize(
@@ -206,4 +205,4 @@ class TestNumbers:
         [([1, 2, 3], 0), ([-1, 2, 3], 1), ([-1, -2, 3], 1), ([0, 0, 0], 3), ([0, 1, 1], 1), ([math.nan, 1, 1], 1)],
     )
     def test_replicate_p_values(self, differences: list[float], k: int) -> None:
-        assert replicate_p_value(np.array(differences, float)) == min(1, 2 * (k + 1) / 4)
+        assert Replicates(np.array(differences, float)).p_value == min(1, 2 * (k + 1) / 4)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from service.inference.proportions import Ends, PairedShares, Share, p_value
 from service.inference.rates import Rate, paired_rate_ends
 from service.inference.rules import RATES
-from service.inference.score import Ends, PairedShares, Share, p_value
 from tests import reference_score as reference
 from tests.inference.shares import Metric, Of, Parts, Z, counts, depths, ends_of, parts, shares, value_at
 from tests.reference_tradeoff import INDICES

@@ -1,4 +1,4 @@
-"""The proportions that subjects and pairs compute from their examples, and the intervals and p-values from those."""
+"""The proportions that models compute from their examples, and the intervals and p-values from those."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from service.inference.intervals import normal_quantile
-from service.inference.pairs import Pair
+from service.inference.methods import closed_interval, closed_p_value
+from service.inference.models import Models
+from service.inference.proportions import PairedShares
 from service.inference.rates import Rate, paired_rate_ends
 from service.inference.rules import Metric
-from service.inference.score import PairedShares
-from service.inference.subject import Subject
 from tests import reference_score as reference
 from tests.inference.shares import Parts, Z
 from tests.reference_gate_intervals import trials_of
@@ -46,7 +46,7 @@ def pairs_of_data(draw: st.DrawFn) -> tuple[Data, Data]:
     data = draw(samples(score, draw(st.sampled_from([None, plain_weights]))))
     column = draw(st.lists(score, min_size=len(data.scores), max_size=len(data.scores)))
     assume(column != data.scores)
-    assume(Subject.of(data.sample()).is_enough)
+    assume(Models.of(data.sample()).are_enough)
     return data, replace(data, scores=column)
 
 
@@ -54,12 +54,12 @@ def pairs_of_data(draw: st.DrawFn) -> tuple[Data, Data]:
 @given(pairs_of_data())
 def test_the_shares_of_an_evaluation_are_those_of_its_examples(both):
     data, _ = both
-    subject = Subject.of(data.sample())
+    model = Models.of(data.sample())
     (recall, _, _, of_positives), (fpr, _, _, of_negatives) = (
         class_of(data, data, positive=positive) for positive in (True, False)
     )
     for name, share, trials in (("recall", recall, of_positives), ("fpr", fpr, of_negatives)):
-        interval = subject.interval(Metric(name, at_threshold=THRESHOLD), share, 0.95)
+        interval = closed_interval(model, Metric(name, at_threshold=THRESHOLD), [share], 0.95, "score")
         wanted = [reference.wilson_end(share, trials, z) for z in (-Z, Z)]
         assert (interval.lower, interval.upper) == pytest.approx(tuple(wanted), rel=0, abs=1e-9)
         assert (interval.method, interval.standard_error) == ("score", None)
@@ -73,15 +73,15 @@ HEAVY = Data([0.9, 0.9, 0.9, 0.1, 0.1, 0.9] * 2, [True] * 6 + [False] * 6, [5.0,
 @given(pairs_of_data())
 @example((HEAVY, replace(HEAVY, scores=[0.1, 0.9, 0.9, 0.1, 0.1, 0.9] * 2)))
 def test_the_paired_shares_of_two_evaluations_are_those_of_their_examples(both):
-    pair = Pair.of(*(each.sample() for each in both), paired=True)
+    pair = Models.of(*(each.sample() for each in both), paired=True)
     for name, positive in (("recall", True), ("fpr", False)):
         metric = Metric(name, at_threshold=THRESHOLD)
         values = pair.values(metric)
         _, b, c, trials = class_of(*both, positive=positive)
-        interval = pair.interval(metric, values, 0.95, "score", None)
+        interval = closed_interval(pair, metric, values, 0.95, "score")
         wanted = [reference.tango_end(b, c, trials, z) for z in (-Z, Z)]
         assert (interval.lower, interval.upper) == pytest.approx(tuple(wanted), rel=0, abs=1e-9)
-        got, exact = pair.p_value(metric, values, None), float(reference.mcnemar_p_value(b, c, trials))
+        got, exact = closed_p_value(pair, metric, values), float(reference.mcnemar_p_value(b, c, trials))
         assert got == pytest.approx(exact, rel=1e-9, abs=0)
 
 
@@ -93,8 +93,8 @@ def test_a_paired_precision_is_made_of_the_shares_of_both_classes():
         random.choice([0.2, 0.4, 0.5, 0.8], 60, p=p).tolist() for p in ([0.3, 0.3, 0.2, 0.2], [0.5, 0, 0.2, 0.3])
     ]
     one, other = (Data([x + 0.3 * y for x, y in zip(c, labels, strict=True)], labels, weights) for c in columns)
-    pair, metric = Pair.of(one.sample(), other.sample(), paired=True), Metric("precision", at_threshold=THRESHOLD)
-    interval = pair.interval(metric, pair.values(metric), 0.9, "score", None)
+    pair, metric = Models.of(one.sample(), other.sample(), paired=True), Metric("precision", at_threshold=THRESHOLD)
+    interval = closed_interval(pair, metric, pair.values(metric), 0.9, "score")
     classes = [class_of(one, other, positive=positive) for positive in (True, False)]
     sizes = tuple(
         float(sum(Fraction(weight) for weight, label in zip(weights, labels, strict=True) if label == positive))

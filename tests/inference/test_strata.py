@@ -219,8 +219,8 @@ def test_trials_where_weight_and_outcome_go_together() -> None:
     mean = (stratum.weights * values).sum() / stratum.weights.sum()
     spread = (stratum.weights * (values - mean) ** 2).sum() / stratum.weights.sum()
     variance = ((stratum.weights * (values - mean)) ** 2).sum() / stratum.weights.sum() ** 2
-    assert stratum.trials(values) == pytest.approx(spread / variance)
-    assert stratum.trials(values) < 0.8 * stratum.effective
-    assert stratum.trials(np.ones(100)) == stratum.effective  # no difference is seen
+    assert stratum.effective_size(values) == pytest.approx(spread / variance)
+    assert stratum.effective_size(values) < 0.8 * stratum.effective
+    assert stratum.effective_size(np.ones(100)) == stratum.effective  # no difference is seen
     light = np.where((stratum.weights == 1.0) & (np.arange(100) % 2 == 0), 0.0, 1.0)
-    assert stratum.trials(light) == stratum.effective  # less than the weights' own noise is not assumed
+    assert stratum.effective_size(light) == stratum.effective  # less than the weights' own noise is not assumed

@@ -126,7 +126,7 @@ class RuleSchema(RangeSchema):
             raise invalid("exclusive", "Lower fpr is better: use max, not max_drop.", "max_drop")
         if (
             "confidence" in data
-            and not Metric(data["metric"], data.get("at"), data.get("at_threshold"), part).has_interval
+            and Metric(data["metric"], data.get("at"), data.get("at_threshold"), part).family is None
         ):
             message = (
                 f"{data['metric']} is the best value that the data allow: it has no interval, so it takes no "

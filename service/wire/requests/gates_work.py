@@ -7,8 +7,7 @@ rules and evaluations, not how a rule is checked.
 from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.inference.gate import GateOptions
-from service.inference.methods import is_resampled
-from service.inference.pairs import SHARES
+from service.inference.methods import SHARES, is_resampled
 from service.inference.rules import AREAS, Metric
 from service.wire.requests.resampling_work import resampling_work
 from service.wire.requests.work import partial_work, table_work

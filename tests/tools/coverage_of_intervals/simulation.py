@@ -10,10 +10,12 @@ import numpy as np
 
 from service.curves.sample import Sample
 from service.inference.bootstrap import jackknife, replicates
-from service.inference.intervals import Interval, replicate_interval
+from service.inference.intervals import Interval
+from service.inference.methods import closed_interval, within_limits
+from service.inference.models import Models
+from service.inference.replicates import Replicates
 from service.inference.resampled import RESAMPLED_AREAS
 from service.inference.rules import Metric
-from service.inference.subject import Subject
 from tests.tools.coverage_of_intervals.populations import Population
 
 LEVEL = 0.95
@@ -79,19 +81,19 @@ def _batch(population: Population, resamples: int, seed: int, numbers: range) ->
 
 def _intervals(sample: Sample, resamples: int, seed: int) -> dict[tuple[str, str], Interval | None]:
     """All intervals of a data set; both bootstraps use the same resamples, which take most of the time."""
-    subject = Subject.of(sample)
-    estimates = {area: float(subject.value(Metric(area)) or 0) for area in RESAMPLED_AREAS}
+    of = Models.of(sample)
+    estimates = {area: float(of.models[0].value(Metric(area)) or 0) for area in RESAMPLED_AREAS}
     found: dict[tuple[str, str], Interval | None] = {}
     for area, value in estimates.items():
         for method in ("delong", "logit"):
-            found[area, method] = subject.interval(Metric(area), value, LEVEL, method)
-    split = subject.strata
+            found[area, method] = closed_interval(of, Metric(area), [value], LEVEL, method)
+    split = of.strata
     areas = {area: area for area in RESAMPLED_AREAS}
     drawn, left_out = replicates(split, areas, resamples, seed), jackknife(split, areas, seed)
     for area in RESAMPLED_AREAS:
         value = estimates[area]
         for method, without in (("bootstrap", None), ("bca", left_out[area][0])):
             inside = 0 < value < 1
-            resampled = replicate_interval(drawn[area][0], LEVEL, value, without) if inside else found[area, "logit"]
-            found[area, method] = resampled and subject.capped(Metric(area), resampled)
+            resampled = Replicates(drawn[area][0], without).interval(value, LEVEL) if inside else found[area, "logit"]
+            found[area, method] = resampled and within_limits(of, Metric(area), resampled)
     return {key: found[key] for key in found if key[1] in METHODS[key[0]]}

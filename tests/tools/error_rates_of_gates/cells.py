@@ -18,9 +18,9 @@ import numpy as np
 from scipy.stats import norm
 
 from service.curves.sample import Sample
-from service.inference.evidence import Evidence
+from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
-from service.inference.pairs import Pair
+from service.inference.models import Models
 from service.inference.resampled import RESAMPLED_AREAS
 from service.inference.rules import Metric
 from tests.tools.bench.report import README, rewrite
@@ -123,7 +123,7 @@ def simulated(cell: Cell, sets: int, seed: int = 1) -> list[Found]:
     truths = cell.truth(cell.area - cell.drop), cell.truth(cell.area)
     counts: Counter[tuple[str, str]] = Counter()
     for number in range(sets):
-        pair = Pair.of(*cell.samples(np.random.default_rng([seed, number])), paired=True)
+        pair = Models.of(*cell.samples(np.random.default_rng([seed, number])), paired=True)
         for area in RESAMPLED_AREAS:
             counts.update((area, kind) for kind in kinds_of(pair, Metric(area), truths[0][area], truths[1][area]))
     return [Found(cell, area, sets, *(counts[area, kind] / sets for kind in KINDS)) for area in RESAMPLED_AREAS]
@@ -132,12 +132,12 @@ def simulated(cell: Cell, sets: int, seed: int = 1) -> list[Found]:
 KINDS = "passed", "held", "alone", "warned"
 
 
-def kinds_of(pair: Pair, metric: Metric, current: float, before: float) -> Iterator[str]:
+def kinds_of(pair: Models, metric: Metric, current: float, before: float) -> Iterator[str]:
     """What counts for one pair of data sets, whose metric has these true values."""
-    evidence = Evidence(pair.current, IntervalOptions(), [], pair)
-    low, both = (evidence.difference_interval(metric, level) for level in (0.9, 0.95))
-    warned = any(each.code == "narrow_interval" for each in evidence.warnings)
-    alone = evidence.interval(metric, 0.95)
+    estimates = Estimates(pair, IntervalOptions())
+    low, both = (estimates.interval(metric, level, difference=True) for level in (0.9, 0.95))
+    warned = any(each.code == "narrow_interval" for each in estimates.warnings)
+    alone = estimates.interval(metric, 0.95)
     assert low is not None
     assert both is not None
     assert alone is not None

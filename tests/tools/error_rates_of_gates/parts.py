@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import norm
 
 from service.curves.partial_areas import PartialRange
-from service.inference.pairs import Pair
+from service.inference.models import Models
 from service.inference.rules import PARTIAL, Metric
 from tests.tools.coverage_of_intervals.populations import Population
 from tests.tools.error_rates_of_gates.cells import KINDS, Cell, Found, kinds_of, report
@@ -54,7 +54,7 @@ def simulated(cell: Cell, sets: int, seed: int = 1) -> list[Found]:
     }
     counts: Counter[tuple[str, str]] = Counter()
     for number in range(sets):
-        pair = Pair.of(*cell.samples(np.random.default_rng([seed, number])), paired=True)
+        pair = Models.of(*cell.samples(np.random.default_rng([seed, number])), paired=True)
         for name, part in PARTS.items():
             metric = Metric(PARTIAL, part=part)
             counts.update((name, kind) for kind in kinds_of(pair, metric, *truths[name]))

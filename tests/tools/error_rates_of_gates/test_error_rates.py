@@ -8,8 +8,8 @@ import pytest
 
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
+from service.inference.models import EvaluatedModel
 from service.inference.rules import PARTIAL, Metric
-from service.inference.subject import Subject
 from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
@@ -43,14 +43,14 @@ def test_a_cell_has_its_row(simulation: Any, as_table: Any) -> None:
 
 @pytest.mark.parametrize("cell", [CELL, replace(CELL, ties=True)])
 def test_the_truth_of_a_cell_is_that_of_many_examples(cell: Cell) -> None:
-    current, baseline = (Subject.of(sample) for sample in cell.samples(np.random.default_rng(3)))
-    for subject, area in ((current, 0.8), (baseline, 0.85)):
+    current, baseline = (EvaluatedModel.of(sample) for sample in cell.samples(np.random.default_rng(3)))
+    for model, area in ((current, 0.8), (baseline, 0.85)):
         for name, truth in cell.truth(area).items():
-            assert subject.value(Metric(name)) == pytest.approx(truth, abs=0.005)
+            assert model.value(Metric(name)) == pytest.approx(truth, abs=0.005)
 
 
 def test_the_truth_of_a_part_is_that_of_many_examples() -> None:
-    current, _ = (Subject.of(sample) for sample in CELL.samples(np.random.default_rng(3)))
+    current, _ = (EvaluatedModel.of(sample) for sample in CELL.samples(np.random.default_rng(3)))
     for part in PARTS.values():
         assert current.value(Metric(PARTIAL, part=part)) == pytest.approx(truth_of_part(CELL, 0.8, part), abs=0.008)
 
@@ -67,7 +67,7 @@ def test_the_truth_of_a_part_is_that_of_many_examples() -> None:
 )
 def test_the_truth_is_that_of_many_examples(of: dict[str, Any]) -> None:
     case = Case(**LARGE, area=0.85, drop=0, **of)
-    found = Subject.of(case.samples(np.random.default_rng(8))[0]).value(case.rules[0].of)
+    found = EvaluatedModel.of(case.samples(np.random.default_rng(8))[0]).value(case.rules[0].of)
     assert found == pytest.approx(case.truth(0.85), abs=0.006)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, multinomial
 
-from service.inference.score import PairedShares, wilson
+from service.inference.proportions import PairedShares, wilson
 from tests.inference.shares import Z, ends_of, value_at
 from tests.support.sampling import some
 

@@ -20,10 +20,9 @@ from service.inference.bootstrap import percentile_ends, replicates
 from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, is_resampled, method_of
-from service.inference.pairs import Pair
+from service.inference.models import EvaluatedModel, Models
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.strata import paired_strata, strata
-from service.inference.subject import Subject
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
 from tests.inference.made import AREA_STATISTICS
@@ -100,9 +99,9 @@ def test_intervals_of_areas_are_those_of_the_curves(name: str, method: str, agai
 def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: dict[str, Any], random: Any) -> None:
     """A metric of a resample's counts on the rows of the sample's table is the metric of the resample's own table."""
     metric = metric_of(rule)
-    assume(metric.has_interval and metric.at_threshold is None)
-    subject = Subject.of(data.sample())
-    assume(subject.value(metric) is not None)
+    assume(metric.family not in {None, "rate"})
+    model = EvaluatedModel.of(data.sample())
+    assume(model.value(metric) is not None)
     drawn: list[int] = []
     for of in (True, False):
         rows = [row for row, label in enumerate(data.labels) if label == of]
@@ -114,7 +113,7 @@ def test_a_resample_has_the_metrics_of_the_sample_that_it_is(data: Data, rule: d
         counts[0 if data.labels[row] else 1, numbers[data.scores[row] + 0.0]] += weights[row]
     tp, fp = np.cumsum(counts, axis=1)
     assume(tp[-1] > 0 and fp[-1] > 0)  # resamples draw only from examples that weigh something
-    statistic = subject.statistic(metric)
+    statistic = model.statistic(metric)
     found = getattr(sweep.areas(tp, fp), statistic) if isinstance(statistic, str) else statistic(tp, fp)
     expected = reference.value(data.rows(drawn), rule)
     if rule["metric"] in CURVE_METRICS and data.weights:
@@ -157,9 +156,9 @@ class TestDifferences:
         (check,) = asked.checks()
         values = []
         for stream, data in enumerate((ONE, OTHER)):
-            subject = Subject.of(data.sample())
-            statistic = {"it": subject.statistic(metric_of(rule))}
-            values.append(replicates(subject.strata, statistic, FEW, 7, stream)["it"][0])
+            model = EvaluatedModel.of(data.sample())
+            statistic = {"it": model.statistic(metric_of(rule))}
+            values.append(replicates(model.strata, statistic, FEW, 7, stream)["it"][0])
         differences = values[0] - values[1]
         assert (check.interval.lower, check.interval.upper) == percentile_ends(differences, 0.9)
         below, above = (differences <= 0).sum(), (differences >= 0).sum()
@@ -281,7 +280,7 @@ class TestOmitted:
         of = "tpr_at_fpr at fpr 0.3"
         assert self.warnings(request) == [f"The interval of the difference of {of} is {why}"]
         drawn = replace(request, intervals=IntervalOptions(resamples=FEW, method="bootstrap"))
-        assert self.warnings(drawn) == [f"The intervals of {of}, {of}, the difference of {of}, roc are {why}"]
+        assert self.warnings(drawn) == [f"The intervals of {of}, the difference of {of}, roc are {why}"]
         assert self.warnings(replace(request, intervals=None)) == []
 
     def test_what_delong_is_not_for(self) -> None:
@@ -333,17 +332,17 @@ class TestPairs:
     )
     def test_the_first_row_that_differs_is_reported(self, change: dict[str, Any], column: str, row: int) -> None:
         with pytest.raises(NotPaired, match=f"Row {row}, counting from 0, has different {column}") as raised:
-            Pair.of(PERFECT.sample(), replace(PERFECT, **change).sample(), paired=True)
+            Models.of(PERFECT.sample(), replace(PERFECT, **change).sample(), paired=True)
         assert (raised.value.column, raised.value.row, raised.value.evaluation) == (column, row, "baseline")
 
     def test_weights_of_one_are_the_same_as_none(self) -> None:
         weights = replace(PERFECT, weights=[1.0] * 6)
         for pair in ((weights, PERFECT), (PERFECT, weights)):
-            assert Pair.of(*(each.sample() for each in pair), paired=True).paired
+            assert Models.of(*(each.sample() for each in pair), paired=True).paired
 
     def test_counts_and_other_lengths_are_not_pairs(self) -> None:
         counts = Rows([1, 3], [0, 2], 3, 3).counts()
         for pair in ((counts, PERFECT.sample()), (PERFECT.sample(), counts), (PERFECT.sample(), ONE.sample())):
             with pytest.raises(NotPaired, match="cannot be paired") as raised:
-                Pair.of(*pair, paired=True)
+                Models.of(*pair, paired=True)
             assert (raised.value.column, raised.value.row, raised.value.evaluation) == ("paired", None, None)

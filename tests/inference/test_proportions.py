@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from service.inference.intervals import normal_quantile
-from service.inference.score import Ends, PairedShares, Share, p_value, range_including, split, wilson
+from service.inference.proportions import Ends, PairedShares, Share, p_value, range_including, split, wilson
 from tests import reference_score as reference
 from tests.inference.shares import Z, parts
 from tests.support.strategies import examples

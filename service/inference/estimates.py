@@ -1,0 +1,220 @@
+"""What the data say about metrics: values, intervals, differences and p-values of a model and, if given, its baseline.
+
+    1. Metrics whose intervals need resamples are resampled at once, so that each resample is drawn once.
+    2. An interval comes from a closed formula, or from the resamples.
+    3. Each result is kept, since several rules may ask for it.
+    4. What is null, or known to be too narrow for such data, has a warning.
+
+Knows models, methods and resamples; nothing of bounds or verdicts.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from service.curves.evaluation import NOT_A_SWEEP, TRAPEZOID_OMITTED, CurvesWarning
+from service.inference.bootstrap import can_resample
+from service.inference.intervals import Interval, IntervalOptions
+from service.inference.methods import (
+    ENDS,
+    RESAMPLED_METHODS,
+    closed_interval,
+    closed_p_value,
+    is_resampled,
+    method_of,
+    within_limits,
+)
+from service.inference.models import Models
+from service.inference.partial_influence import examples_inside
+from service.inference.replicates import Replicates, replicated
+from service.inference.rules import Metric
+
+TOO_FEW_EXAMPLES = CurvesWarning(
+    "too_few_examples", "Intervals are null: they need at least two positives and two negatives, counted by weight."
+)
+UNKNOWN_EXAMPLES = CurvesWarning(
+    "unknown_examples",
+    "Intervals are null: with sums of weights, they also need the sums of squared weights, positives_squared "
+    "and negatives_squared.",
+)
+FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
+    "few_effective_examples",
+    "Most of the weight is on few examples: one class has an effective sample size below 10, so "
+    "intervals may be too narrow.",
+)
+_FEW_EFFECTIVE = 10
+_MANY, _SEVERAL, _ANY = 100, 10, 0.5
+"""In simulations, bootstrap and DeLong intervals keep their level if the smaller class has at least _MANY effective
+examples, m, and _SEVERAL of them are ranked wrongly, m (1 - A). `mover` needs only _ANY ranked wrongly."""
+
+_INSIDE = 10
+"""Intervals of means over a range keep it with at least this many effective examples there, and above `min_tpr`."""
+
+_NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
+_NOT_SINGLE = "sums of weights do not identify single examples, so they are not resampled"
+_NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
+_FOR_ROC = "the method delong is for roc only"
+_NARROW = ("delong", "mover", *RESAMPLED_METHODS)
+
+_MODEL_STREAM, _BASELINE_STREAM = 0, 1
+"""The random streams of the resamples of two models that are not paired."""
+
+
+class Estimates:
+    """The metrics of a model and, if it has a baseline, of both.
+
+    `wanted` are the metrics that will need an interval, each with whether it is that of the difference.
+    """
+
+    def __init__(self, models: Models, options: IntervalOptions, wanted: Iterable[tuple[Metric, bool]] = ()) -> None:
+        self._models = models
+        self._options = options
+        self._intervals: dict[tuple[Metric, float, bool], Interval | None] = {}
+        self._p_values: dict[Metric, float | None] = {}
+        self._omitted: dict[str, list[str]] = {}
+        self._warnings: list[CurvesWarning] = []
+        self._replicates = self._resampled([each for each in dict.fromkeys(wanted) if self._can_resample(*each)])
+
+    @property
+    def warnings(self) -> tuple[CurvesWarning, ...]:
+        """Warnings about the data and the results requested so far."""
+        found = [NOT_A_SWEEP for each in self._models.models if not each.table.rises] + self._warnings
+        found += [_omitted(names, why) for why, names in self._omitted.items()]
+        return tuple(dict.fromkeys(found))
+
+    def value(self, metric: Metric) -> float | None:
+        """The model's metric; None if undefined."""
+        model = self._models.models[0]
+        value = model.value(metric)
+        if metric.name == "pr_trapezoid" and value is None and model.table.rises:
+            self._warnings.append(TRAPEZOID_OMITTED)
+        return value
+
+    def baseline_value(self, metric: Metric) -> float | None:
+        """The metric of the baseline; None if undefined or without a baseline."""
+        return self._models.models[1].value(metric) if len(self._models.models) > 1 else None
+
+    def interval(self, metric: Metric, level: float, *, difference: bool = False) -> Interval | None:
+        """The interval of the model's metric, or of its difference from the baseline's; None if it has none."""
+        asked = metric, level, difference
+        if asked not in self._intervals:
+            self._intervals[asked] = self._interval(metric, level, difference=difference)
+        return self._intervals[asked]
+
+    def p_value(self, metric: Metric) -> float | None:
+        """The two-sided p-value of no difference; None if it has none, or needs resamples that were not wanted."""
+        if metric not in self._p_values:
+            self._p_values[metric] = self._p_value(metric)
+        return self._p_values[metric]
+
+    def _of(self, *, difference: bool) -> Models:
+        return self._models if difference else self._models.first
+
+    def _interval(self, metric: Metric, level: float, *, difference: bool) -> Interval | None:
+        of = self._of(difference=difference)
+        values = of.values(metric)
+        if values is None or not self._has_interval(metric, of):
+            return None
+        found, method = None, method_of(metric, self._options.method, difference=difference)
+        if method is None and not difference and values[0] in ENDS:
+            method = "exact"
+        if method is not None:
+            found = closed_interval(of, metric, values, level, method)
+            if found is None and (metric, difference) in self._replicates:
+                found = self._replicates[metric, difference].interval(values[0] - sum(values[1:]), level)
+                found = found if found is None or difference else within_limits(of, metric, found)
+        what = f"the difference of {metric}" if difference else str(metric)
+        if found is None:
+            self._omitted.setdefault(self._why_omitted(of, method), []).append(what)
+        else:
+            self._warn_if_narrow(metric, what, found, of, values)
+        return found
+
+    def _p_value(self, metric: Metric) -> float | None:
+        values = self._models.values(metric)
+        if values is None or len(values) == 1 or not self._models.are_enough:
+            return None
+        replicates = self._replicates.get((metric, True))
+        if replicates is None or metric.family in ("roc", "rate"):
+            return closed_p_value(self._models, metric, values)
+        return replicates.p_value
+
+    def _can_resample(self, metric: Metric, difference: bool) -> bool:  # noqa: FBT001  # one of a pair
+        """Whether resamples are needed and can be drawn."""
+        of = self._of(difference=difference)
+        values = of.values(metric)
+        return (
+            is_resampled(metric, self._options.method, difference=difference)
+            and values is not None
+            and not any(value in ENDS for value in values)
+            and not of.are_alike
+            and of.are_enough
+            and all(can_resample(each.strata) for each in of.models)
+        )
+
+    def _resampled(self, wanted: Sequence[tuple[Metric, bool]]) -> dict[tuple[Metric, bool], Replicates]:
+        """Resample metrics, or their differences; paired models are resampled together.
+
+        The model's resamples are always the same ones, whatever else is requested.
+        """
+        alone, differences = ([metric for metric, each in wanted if each == of] for of in (False, True))
+        if self._models.paired:
+            of_pairs = replicated(self._models, differences, self._options, _MODEL_STREAM)
+            found = {(metric, True): one.less(two, paired=True) for metric, (one, two) in of_pairs.items()}
+            ours = replicated(self._models.first, alone, self._options, _MODEL_STREAM)
+        else:
+            ours = replicated(self._models.first, [*alone, *differences], self._options, _MODEL_STREAM)
+            baseline = Models(self._models.models[1:])
+            theirs = replicated(baseline, differences, self._options, _BASELINE_STREAM)
+            found = {(each, True): ours[each][0].less(theirs[each][0], paired=False) for each in differences}
+        return found | {(metric, False): ours[metric][0] for metric in alone}
+
+    def _has_interval(self, metric: Metric, of: Models) -> bool:
+        """Whether the metric and these models have intervals; warns if there are too few examples."""
+        if metric.family is None or not all(each.table.rises for each in of.models):
+            return False
+        if not of.are_enough:
+            known = all(each.strata.given for each in of.models)
+            self._warnings.append(TOO_FEW_EXAMPLES if known else UNKNOWN_EXAMPLES)
+            return False
+        if any(each.effective < _FEW_EFFECTIVE <= each.size for model in of.models for each in model.strata.classes):
+            self._warnings.append(FEW_EFFECTIVE_EXAMPLES)
+        return True
+
+    def _warn_if_narrow(
+        self, metric: Metric, what: str, interval: Interval, of: Models, values: Sequence[float]
+    ) -> None:
+        """Warn if intervals are known to be too narrow for such data."""
+        sizes, inside = [each.strata.effective for each in of.models], math.inf
+        if metric.part is not None and interval.method != "exact":
+            inside = min(examples_inside(metric.part, *each) for each in zip(values, sizes, strict=True))
+        if interval.method not in _NARROW and inside >= _INSIDE:
+            return
+        few = min(map(min, sizes))
+        wrong = few * (1 - max(values))
+        enough = _ANY if interval.method == "mover" else _SEVERAL
+        if inside < _INSIDE:
+            why, needed = f"only about {inside:.2g} examples decide", f"{_INSIDE}"
+        elif interval.method != "mover" and few < _MANY:
+            why, needed = f"the smaller class has an effective size of {few:.3g}", f"{_MANY}"
+        elif wrong < enough:
+            why, needed = f"about {wrong:.2g} examples of the smaller class are ranked wrongly", f"{enough:g}"
+        else:
+            return
+        detail = (
+            f"The {interval.method} interval of {what} may be too narrow: {why}; with {needed} or more, such intervals "
+            "keep their level."
+        )
+        self._warnings.append(CurvesWarning("narrow_interval", detail))
+
+    @staticmethod
+    def _why_omitted(of: Models, method: str | None) -> str:
+        if method is None:
+            return _FOR_ROC
+        if not all(each.strata.drawn for each in of.models):
+            return _NOT_SINGLE
+        return _NOT_TOLD if all(can_resample(each.strata) for each in of.models) else _NOT_DRAWN
+
+
+def _omitted(names: Sequence[str], why: str) -> CurvesWarning:
+    subject = f"The interval of {names[0]} is" if len(names) == 1 else f"The intervals of {', '.join(names)} are"
+    return CurvesWarning("interval_omitted", f"{subject} null: {why}.")
