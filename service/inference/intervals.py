@@ -149,7 +149,7 @@ def area_difference_interval(values: Sequence[float], spread: Spread, level: flo
     z, (a, b) = normal_quantile(level), values
     z += (z**3 + z) / (4 * (spread.fewest - 1))
     one, other = (_probit_ends(value, error, z) for value, error in zip(values, spread.errors, strict=True))
-    lower, upper = mover_ends(values, (one, other), spread.apart)
+    lower, upper = mover_ends(values, (one, other), spread.one_minus_correlation)
     half = z * z * spread.jump / 4
     reach = half + math.hypot(half, z * spread.error)
     ends = max(min(lower, a - b - reach), -1.0), min(max(upper, a - b + reach), 1.0)
@@ -163,20 +163,20 @@ def _probit_ends(value: float, standard_error: float, z: float) -> Ends:
     return min(_NORMAL.cdf(at - half), value), max(_NORMAL.cdf(at + half), value)
 
 
-def mover_ends(values: Sequence[float], ends: Sequence[Ends], apart: float = 1.0) -> Ends:
-    """The interval of a - b from the intervals of a and b (MOVER); `apart` is 1 - ρ.
+def mover_ends(values: Sequence[float], ends: Sequence[Ends], one_minus_correlation: float = 1.0) -> Ends:
+    """The interval of a - b from the intervals of a and b (MOVER); `one_minus_correlation` is 1 - ρ.
 
     lower = d - √(x² + y² - 2ρxy), x = a - l_a, y = u_b - b      upper = d + √(x² + y² - 2ρxy), x = u_a - a, y = b - l_b
     """
     (a, b), (of_a, of_b) = values, ends
-    lower = a - b - _third_side(a - of_a[0], of_b[1] - b, apart)
-    upper = a - b + _third_side(of_a[1] - a, b - of_b[0], apart)
+    lower = a - b - _third_side(a - of_a[0], of_b[1] - b, one_minus_correlation)
+    upper = a - b + _third_side(of_a[1] - a, b - of_b[0], one_minus_correlation)
     return max(lower, -1.0), min(upper, 1.0)
 
 
-def _third_side(x: float, y: float, apart: float) -> float:
+def _third_side(x: float, y: float, one_minus_correlation: float) -> float:
     """√(x² + y² - 2ρxy) without cancellation, √((x - y)² + 2(1 - ρ)xy)."""
-    return math.hypot(x - y, math.sqrt(2 * apart * x * y))
+    return math.hypot(x - y, math.sqrt(2 * one_minus_correlation * x * y))
 
 
 def resamples_show(level: float, resamples: int) -> bool:

@@ -28,17 +28,17 @@ from service.inference.strata import Strata, Stratum
 class Spread:
     """The uncertainty of the difference of the areas of two evaluations.
 
-    error        its standard error.
-    jump         how far a single example moves it: Σ c |v|³/Σ c v² over all examples.
-    errors       the standard errors of both areas.
-    apart        1 - ρ, where ρ is the correlation of the areas; 1 if the examples are different.
-    fewest       the effective size of the smaller class.
+    error    its standard error.
+    jump     how far a single example moves it: Σ c |v|³/Σ c v² over all examples.
+    errors   the standard errors of both areas.
+    one_minus_correlation   1 - ρ, where ρ is the correlation of the areas; 1 if the examples are different.
+    fewest   the effective size of the smaller class.
     """
 
     error: float
     jump: float
     errors: tuple[float, float]
-    apart: float
+    one_minus_correlation: float
     fewest: float
 
 
@@ -78,35 +78,35 @@ def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
 def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc") -> Spread:
     """The spread of the difference of the areas of two evaluations of different examples."""
     one, other = (_moves(strata, _influences(strata, 0, area)) for strata in (current, baseline))
-    return _spread([*one, *other], (_error(one), _error(other)), apart=1.0)
+    return _spread([*one, *other], (_error(one), _error(other)), one_minus_correlation=1.0)
 
 
-def _spread(moves: Sequence[_Moves], errors: tuple[float, float], apart: float | None = None) -> Spread:
+def _spread(moves: Sequence[_Moves], errors: tuple[float, float], one_minus_correlation: float | None = None) -> Spread:
     error, unit = _error(moves), _largest(moves)
     jump = 0.0
     if unit > 0:
         jump = unit * sum(each.power(3, unit) for each in moves) / sum(each.power(2, unit) for each in moves)
     one, other = errors
-    if apart is None:
-        apart = max(error**2 - (one - other) ** 2, 0.0) / (2 * one * other) if one * other > 0 else 1.0
-    return Spread(error, jump, errors, apart, min(each.effective for each in moves))
+    if one_minus_correlation is None:
+        one_minus_correlation = max(error**2 - (one - other) ** 2, 0.0) / (2 * one * other) if one * other > 0 else 1.0
+    return Spread(error, jump, errors, one_minus_correlation, min(each.effective for each in moves))
 
 
 def _influences(strata: Strata, evaluation: int, area: Area) -> list[tuple[FloatArray, float]]:
     """The influence of each kind in both classes, and its divisor."""
     found = influences(strata.tables[evaluation], area)
     return [
-        (rows.take(kinds.rows[evaluation]), unit) for kinds, (rows, unit) in zip(strata.classes, found, strict=True)
+        (rows.take(stratum.rows[evaluation]), unit) for stratum, (rows, unit) in zip(strata.classes, found, strict=True)
     ]
 
 
 def _moves(strata: Strata, influences: Sequence[tuple[FloatArray, float]]) -> list[_Moves]:
-    return [_moves_of(kinds, *each) for kinds, each in zip(strata.classes, influences, strict=True)]
+    return [_moves_of(stratum, *each) for stratum, each in zip(strata.classes, influences, strict=True)]
 
 
-def _moves_of(kinds: Stratum, influences: FloatArray, unit: float) -> _Moves:
-    weights = 1.0 if kinds.weights is None else kinds.weights / kinds.weights.max()
-    masses = kinds.examples * weights
+def _moves_of(stratum: Stratum, influences: FloatArray, unit: float) -> _Moves:
+    weights = 1.0 if stratum.weights is None else stratum.weights / stratum.weights.max()
+    masses = stratum.examples * weights
     total = float(masses.sum())
     # Equal influences must deviate by exactly 0, although their mean is rounded.
     deviations = influences - influences.min()
@@ -114,7 +114,7 @@ def _moves_of(kinds: Stratum, influences: FloatArray, unit: float) -> _Moves:
     by = deviations * weights
     largest, exponent = math.frexp(float(np.abs(by).max()))
     scale = math.ldexp(1 / total / abs(unit), exponent) if largest > 0 else 0.0
-    return _Moves(np.ldexp(by, -exponent), kinds.examples, scale, kinds.effective)
+    return _Moves(np.ldexp(by, -exponent), stratum.examples, scale, stratum.effective)
 
 
 def _largest(moves: Sequence[_Moves]) -> float:
