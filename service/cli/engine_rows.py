@@ -186,7 +186,7 @@ class EngineRows:
 
     def _read(self, engine: Any, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # an engine
         from service.engines.checks import RowColumns  # noqa: PLC0415  # goes with the engine
-        from service.engines.plan import found  # noqa: PLC0415  # goes with the engine
+        from service.engines.plan import group_rows  # noqa: PLC0415  # goes with the engine
 
         names = {key: given.get(key, key) for key in SAMPLE_COLUMNS}
         by = tuple(listed_names(given.get(SLICES, "[]"), []))
@@ -204,7 +204,7 @@ class EngineRows:
         label = given.get("positive_label")
         if label is not None and self.media_type == CSV:  # as the cells are
             label = label.strip(BLANKS)
-        result = found(
+        result = group_rows(
             engine,
             columns,
             lambda values, counts: distinct_labels(values, counts, label),

@@ -74,7 +74,7 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         FilesUnreadable,
         NoRows,
     )
-    from service.engines.plan import found  # noqa: PLC0415  # likewise
+    from service.engines.plan import group_rows  # noqa: PLC0415  # likewise
 
     dataset, place = query.dataset, query.place
     wanted = RowColumns(
@@ -90,7 +90,7 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
             if query.where:
                 _check_kinds(engine.kinds(), query.where, place)
                 engine.narrow(query.where)
-            return found(engine, wanted, read_labels, tolerance=query.tolerance, most_bins=engine.most_bins)
+            return group_rows(engine, wanted, read_labels, tolerance=query.tolerance, most_bins=engine.most_bins)
     except ColumnRefused as fact:
         raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
     except NoRows as fact:

@@ -82,7 +82,7 @@ def with_labels(engine: Engine, rows: sql.RowSource, read_labels: ReadLabels) ->
     return replace(rows, positive=chosen), rest
 
 
-def probed(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[str, float]:
+def probe_range(engine: Engine, rows: sql.RowSource, kinds: dict[str, Kind]) -> dict[str, float]:
     """Probe the scores and weights. Raises ColumnRefused if any cannot be used."""
     whole = [name for name in ("scores", "weights") if name in kinds and kinds[name].name == "integer"]
     table = engine.rows(sql.probe_text(rows, whole=whole), "range")

@@ -12,7 +12,7 @@ import numpy as np
 from service.curves.errors import CurvesError
 from service.curves.sample import check_weights
 from service.engines import sql
-from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probed, with_labels
+from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probe_range, with_labels
 from service.engines.engine import Engine, NamedArrays
 from service.engines.failures import EngineFailed
 from service.engines.refining import RowGroups
@@ -40,7 +40,7 @@ class Found:
     slices: NamedArrays = field(default_factory=dict)
 
 
-def found(
+def group_rows(
     engine: Engine,
     columns: RowColumns,
     read_labels: ReadLabels,
@@ -67,7 +67,7 @@ def found(
         unquoted=True,
     )
     rows, rest = with_labels(engine, rows, read_labels)
-    probe = probed(engine, rows, kinds)
+    probe = probe_range(engine, rows, kinds)
     bins = min(FIRST_BINS, most_bins)
     first = None if columns.by or probe["rows"] <= bins else _first_bins(probe, bins)
     slices: NamedArrays = {}

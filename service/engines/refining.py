@@ -21,10 +21,10 @@ _LEFT, _REACHED = 0.1, 0.7
 """The parts of a goal that may stay open in groups that are not divided, and in those that are."""
 
 _NEAR_GOAL = 1.5
-"""Openings up to this multiple of the goal are near it: most groups then stay as they are."""
+"""Widths up to this multiple of the goal are near it: most groups then stay as they are."""
 
 _STEEPER = 1.5
-"""A factor of extra bins for lifts: dividing a group into m does not make every corner m times lower."""
+"""A factor of extra bins for gains: dividing a group into m does not make every corner m times lower."""
 
 
 class RowGroups(NamedTuple):
@@ -61,7 +61,7 @@ class RowGroups(NamedTuple):
         low, high = (np.concatenate([getattr(part, name) for part in parts]) for name in ("score_from", "score_to"))
         return cls(low, high, masses, np.concatenate([part.rows for part in parts]))
 
-    def apart(self) -> "RowGroups":
+    def merge_overlapping(self) -> "RowGroups":
         """Sort by score, and unite groups that have scores in common.
 
         No rounding of an engine can then put a tie into two groups, whatever it did with FLOOR and LN.
@@ -76,8 +76,8 @@ class RowGroups(NamedTuple):
         return RowGroups(ordered.score_from[starts], ends, masses, np.add.reduceat(ordered.rows, starts))
 
 
-def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[FloatArray, FloatArray]:
-    """How far each group leaves the ROC area and average precision open, (m,) each; 0 for an exact group.
+def bound_width(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[FloatArray, FloatArray]:
+    """How wide each group leaves the bounds of the ROC area and of average precision, (m,) each; 0 for an exact group.
 
     ROC: p n / (P N). Average precision: (p (tp + p) / (tp + p + fp) - ∫ t / (t + fp + n) dt from tp to tp + p) / P,
     where tp and fp are the counts before the group.
@@ -97,7 +97,7 @@ def openness(groups: RowGroups, *, lower_is_positive: bool = False) -> tuple[Flo
     return np.where(is_open, p / positives * (n / negatives), 0.0), np.where(is_open, np.maximum(of_precision, 0), 0.0)
 
 
-def lifts(groups: RowGroups, *, lower_is_positive: bool = False) -> FloatArray:
+def hull_gain(groups: RowGroups, *, lower_is_positive: bool = False) -> FloatArray:
     """How far the best order of each group reaches above the known ROC hull, as a share of P, (m,).
 
     The known points are those between groups. The best order begins with all positives of a group: a corner at tp + p
@@ -117,29 +117,29 @@ def lifts(groups: RowGroups, *, lower_is_positive: bool = False) -> FloatArray:
 
 
 class Goals(NamedTuple):
-    """The targets: for the openings of all groups together, and for the lift of each."""
+    """The targets: for the widths of all groups together, and for the gain of each."""
 
-    opening: float
-    lift: float
+    width: float
+    gain: float
 
 
-def divided(
-    openings: FloatArray, lifted: FloatArray, rows: FloatArray, goals: Goals, most: int
+def allocate_bins(
+    widths: FloatArray, gains: FloatArray, rows: FloatArray, goals: Goals, most: int
 ) -> tuple[IntArray, FloatArray]:
-    """Choose the groups to divide, and into how many bins each, so that openings and lifts meet their goals.
+    """Choose the groups to divide, and into how many bins each, so that widths and gains meet their goals.
 
     The narrowest groups stay as they are, as many as together leave a tenth of the goal open, or near the goal seven
-    tenths. A group of opening c, divided into m bins, leaves about c / m; with m proportional to √c, M bins leave
-    (Σ √c)² / M, the least possible. A lift is divided by m, too. At most `most` bins in total, and at least two each.
+    tenths. A group of width c, divided into m bins, leaves about c / m; with m proportional to √c, M bins leave
+    (Σ √c)² / M, the least possible. A gain is divided by m, too. At most `most` bins in total, and at least two each.
     """
-    bins = np.where(lifted > goals.lift, np.ceil(_STEEPER * lifted / goals.lift), 0.0)
-    if openings.sum() > goals.opening:
-        left, reached = (_LEFT, _REACHED) if openings.sum() > _NEAR_GOAL * goals.opening else (_REACHED, _LEFT)
-        order = np.argsort(openings)
-        wide = order[np.searchsorted(np.cumsum(openings[order]), goals.opening * left, side="right") :]
-        roots = np.sqrt(openings[wide])
+    bins = np.where(gains > goals.gain, np.ceil(_STEEPER * gains / goals.gain), 0.0)
+    if widths.sum() > goals.width:
+        left, reached = (_LEFT, _REACHED) if widths.sum() > _NEAR_GOAL * goals.width else (_REACHED, _LEFT)
+        order = np.argsort(widths)
+        wide = order[np.searchsorted(np.cumsum(widths[order]), goals.width * left, side="right") :]
+        roots = np.sqrt(widths[wide])
         total = float(roots.sum())
-        bins[wide] = np.maximum(bins[wide], 2 + np.floor(roots * (total / (goals.opening * reached))))
+        bins[wide] = np.maximum(bins[wide], 2 + np.floor(roots * (total / (goals.width * reached))))
     bins = np.minimum(bins, _FINEST * rows + 2)
     chosen = np.flatnonzero(bins)
     if chosen.size > most // 2:

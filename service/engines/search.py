@@ -13,7 +13,7 @@ from service.curves.given_groups import GroupColumns
 from service.curves.grouped import Grouped
 from service.engines import sql
 from service.engines.engine import Engine, NamedArrays
-from service.engines.refining import Goals, RowGroups, divided, lifts, openness, scales
+from service.engines.refining import Goals, RowGroups, allocate_bins, bound_width, hull_gain, scales
 
 MOST_BINS = 2**22
 """The most bins of a pass; DuckDB takes some 230 bytes for each."""
@@ -24,7 +24,7 @@ FIRST_BINS = 2**15
 _MOST_PASSES = 5
 """After this many passes, groups that are still too wide are grouped by score."""
 
-_OF_LIFTS = 0.5
+_OF_GAINS = 0.5
 """How far a corner may reach above the known hull, as a share of the tolerance."""
 
 _SAFELY = 0.8
@@ -43,9 +43,9 @@ class _Block(NamedTuple):
 
 
 def _nearer(goals: Goals, factor: float, widest: float, highest: float) -> Goals:
-    """Lower the goals by the factor at which the bounds would fit; if a corner is above that of lifts, only that."""
-    lift = min(goals.lift, highest) * factor * _SAFELY
-    return Goals(goals.opening if highest > goals.lift else widest * factor * _SAFELY, lift)
+    """Lower the goals by the factor at which the bounds would fit; if a corner is above that of gains, only that."""
+    gain = min(goals.gain, highest) * factor * _SAFELY
+    return Goals(goals.width if highest > goals.gain else widest * factor * _SAFELY, gain)
 
 
 def _views(blocks: list[_Block], groups: RowGroups) -> Iterator[_Block]:
@@ -81,32 +81,30 @@ class Search:
         have none. Raises EngineFailed.
         """
         blocks = [self._bins(())]
-        if _merged(blocks[0].groups.apart(), lower_is_positive=self.lower_is_positive) is None:
-            return blocks[0].groups.apart()
-        goals = Goals(self.tolerance, self.tolerance * _OF_LIFTS)
+        if _merged(blocks[0].groups.merge_overlapping(), lower_is_positive=self.lower_is_positive) is None:
+            return blocks[0].groups.merge_overlapping()
+        goals = Goals(self.tolerance, self.tolerance * _OF_GAINS)
         while True:
             groups = RowGroups.of_parts([block.groups for block in blocks])
             blocks = [*_views(blocks, groups)]
-            each = openness(groups, lower_is_positive=self.lower_is_positive)
-            widest = max(float(openings.sum()) for openings in each)
-            lifted = lifts(groups, lower_is_positive=self.lower_is_positive)
-            if widest <= goals.opening and (lifted.max() <= goals.lift or self.passes > 1):
-                narrow = groups.apart()
+            each = bound_width(groups, lower_is_positive=self.lower_is_positive)
+            widest = max(float(widths.sum()) for widths in each)
+            gains = hull_gain(groups, lower_is_positive=self.lower_is_positive)
+            if widest <= goals.width and (gains.max() <= goals.gain or self.passes > 1):
+                narrow = groups.merge_overlapping()
                 width = bounds_apart(narrow, lower_is_positive=self.lower_is_positive) if widest > 0 else 0.0
                 if width <= self.tolerance:
                     return narrow
-                goals = _nearer(goals, self.tolerance / width, widest, float(lifted.max()))
-            blocks = [*self._divided(blocks, np.maximum(*each), lifted, goals)]
+                goals = _nearer(goals, self.tolerance / width, widest, float(gains.max()))
+            blocks = [*self._divided(blocks, np.maximum(*each), gains, goals)]
 
-    def _divided(
-        self, blocks: list[_Block], openings: FloatArray, lifted: FloatArray, goals: Goals
-    ) -> Iterator[_Block]:
+    def _divided(self, blocks: list[_Block], widths: FloatArray, gains: FloatArray, goals: Goals) -> Iterator[_Block]:
         """Divide the highest and the widest groups; only those of the last block, if earlier ones leave little open."""
         stops = np.cumsum([block.bins.size for block in blocks])
-        if len(blocks) > 1 and openings[: stops[-2]].sum() <= goals.opening / 2:
-            openings[: stops[-2]] = 0
+        if len(blocks) > 1 and widths[: stops[-2]].sum() <= goals.width / 2:
+            widths[: stops[-2]] = 0
         rows = np.concatenate([block.groups.rows for block in blocks])
-        chosen, finer = divided(openings, lifted, rows, goals, self.most_bins)
+        chosen, finer = allocate_bins(widths, gains, rows, goals, self.most_bins)
         exactly = rows[chosen].sum() <= 2 * finer.sum() or self.passes >= _MOST_PASSES
         into = np.zeros(rows.size)
         into[chosen] = finer

@@ -11,7 +11,7 @@ from pyarrow import parquet
 from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
-from service.engines.plan import found
+from service.engines.plan import group_rows
 from tests.engines.checking import read_labels
 
 if TYPE_CHECKING:
@@ -31,4 +31,4 @@ def grouped(table: pa.Table | dict[str, Any], path: Path, columns: RowColumns | 
     file = path / "rows.parquet"
     parquet.write_table(table if isinstance(table, pa.Table) else pa.table(table), file)
     with DuckDB(Files([str(file)]), threads=2, spill=path) as engine:
-        return found(engine, columns or RowColumns("p", "y"), read_labels, **options)
+        return group_rows(engine, columns or RowColumns("p", "y"), read_labels, **options)

@@ -21,8 +21,8 @@ from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
 from service.engines.failures import EngineFailed, FilesUnreadable
-from service.engines.plan import found
-from service.engines.refining import openness
+from service.engines.plan import group_rows
+from service.engines.refining import bound_width
 from service.engines.search import bounds_apart
 from tests.engines.checking import check, is_exact, read_labels
 from tests.engines.duckdb_rows import LABELS, LOGITS, RANDOM, SCORES, SIZE, WEIGHTS, grouped
@@ -77,12 +77,12 @@ def test_scores_of_every_kind(kind: str, how: str, tmp_path: Path) -> None:
     elif how == "bounded":
         bounded = grouped(table, tmp_path, tolerance=1e-4)
         check(bounded.groups, scores, LABELS)
-        assert max(each.sum() for each in openness(bounded.groups)) <= 1e-4
+        assert max(each.sum() for each in bound_width(bounded.groups)) <= 1e-4
         assert bounded.passes <= (6 if kind == "very small" else 4)
     else:
         weighted = grouped(table, tmp_path, RowColumns("p", "y", "w", lower_is_positive=True), tolerance=1e-3)
         check(weighted.groups, scores, LABELS, WEIGHTS)
-        assert max(each.sum() for each in openness(weighted.groups, lower_is_positive=True)) <= 1e-3
+        assert max(each.sum() for each in bound_width(weighted.groups, lower_is_positive=True)) <= 1e-3
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_skewed_scores_need_few_passes(tolerance: float, tmp_path: Path) -> None
     result = grouped({"p": scores, "y": labels}, tmp_path, tolerance=tolerance)
     check(result.groups, scores, labels)
     assert result.passes <= 4
-    assert max(each.sum() for each in openness(result.groups)) <= tolerance
+    assert max(each.sum() for each in bound_width(result.groups)) <= tolerance
     negative = grouped({"p": -scores, "y": labels}, tmp_path, tolerance=tolerance)  # no logarithm
     assert negative.passes <= 4
     check(negative.groups, -scores, labels)
@@ -149,7 +149,7 @@ def test_groups_without_areas_are_not_divided(weights: np.ndarray, column: str, 
         DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=tmp_path, progress=steps.__setitem__) as engine,
         pytest.raises((OneClassLabels, TotalOutOfRange)) as fact,
     ):
-        found(engine, RowColumns("p", "y", "w"), read_labels, tolerance=1e-3)
+        group_rows(engine, RowColumns("p", "y", "w"), read_labels, tolerance=1e-3)
     assert [step for step in steps if step.startswith("pass")] == ["pass 1"]
     assert fact.value.column == column
     assert fact.value.detail.startswith(detail)
@@ -218,13 +218,13 @@ def test_files_of_every_kind_and_any_partition(tmp_path: Path) -> None:
 
     for name, options in files.items():
         with DuckDB(Files([str(tmp_path / name)], **options), spill=tmp_path) as engine:
-            result = found(engine, RowColumns("p", "y"), read_labels)
+            result = group_rows(engine, RowColumns("p", "y"), read_labels)
         check(result.groups, scores if "part" in name else SCORES, LABELS)
         assert result.rows == SIZE
     with DuckDB(
         Files([str(tmp_path / "part-0.parquet"), str(tmp_path / "part-[123].parquet")]), spill=tmp_path
     ) as engine:
-        check(found(engine, RowColumns("p", "y"), read_labels).groups, scores, LABELS)
+        check(group_rows(engine, RowColumns("p", "y"), read_labels).groups, scores, LABELS)
     assert not list(tmp_path.glob("rocpr-*"))
 
 
@@ -235,7 +235,7 @@ def test_marks_of_csv_files_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "tabs.tsv").write_text(table.replace(";", "\t"))
     for name, marks in (("comma.csv", {"delimiter": ";", "decimal": ","}), ("tabs.tsv", {})):
         with DuckDB(Files([(tmp_path / name).as_uri()], **marks), spill=tmp_path) as engine:
-            check(found(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)
+            check(group_rows(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_files_that_cannot_be_read(name: str, detail: str, tmp_path: Path) -> No
     (tmp_path / "latin.csv").write_bytes(b"p,y\n0.5,p\n0.1,n\xe9\n")
     files = Files([str(tmp_path / name)], texts=["y"], numbers=["p"])
     with pytest.raises(EngineFailed, match=detail) as failed, DuckDB(files, spill=tmp_path) as engine:
-        found(engine, RowColumns("p", "y"), read_labels)
+        group_rows(engine, RowColumns("p", "y"), read_labels)
     assert isinstance(failed.value, FilesUnreadable) == (name not in {"none.parquet", "rows.txt"})
     assert not list(tmp_path.glob("rocpr-*"))
 
@@ -285,7 +285,9 @@ def test_ctrl_c_stops_a_query_at_once(tmp_path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             engine.rows(ENDLESS, "without end")
         assert len(told) == 3
-        check(found(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS)  # the engine can still be used
+        check(
+            group_rows(engine, RowColumns("p", "y"), read_labels).groups, SCORES, LABELS
+        )  # the engine can still be used
     assert told[0][0] == "without end"
     assert all(0 <= done <= 1 for _, done in told)
 

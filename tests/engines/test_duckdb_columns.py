@@ -15,7 +15,7 @@ from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
 from service.engines.failures import ColumnRefused, NoRows
-from service.engines.plan import found
+from service.engines.plan import group_rows
 from tests.engines.checking import check, read_labels
 from tests.engines.duckdb_rows import LABELS, LOGITS, SCORES, SIZE, WEIGHTS, grouped
 
@@ -66,7 +66,7 @@ def test_a_name_that_two_columns_have_is_refused(kind: str, headers: list[list[s
         write_repeated(tmp_path / f"{number}.{kind}", kind, names)
     files = Files([str(tmp_path / f"*.{kind}") if kind != "arrow" else str(tmp_path / "0.arrow")], numbers=["p"])
     with DuckDB(files, spill=tmp_path) as engine, pytest.raises(ColumnRefused) as refused:
-        found(engine, RowColumns("p", "y"), read_labels)
+        group_rows(engine, RowColumns("p", "y"), read_labels)
     assert (refused.value.code, refused.value.column) == ("duplicate", "p")
 
 
@@ -91,14 +91,16 @@ def test_a_name_that_duckdb_gives_to_another_column_is_refused(
         DuckDB(Files([str(path)], numbers=[wanted]), spill=tmp_path) as engine,
         pytest.raises(ColumnRefused) as refused,
     ):
-        found(engine, RowColumns(wanted, names[2] if names[2] == "y" else "P"), read_labels)
+        group_rows(engine, RowColumns(wanted, names[2] if names[2] == "y" else "P"), read_labels)
     assert (refused.value.code, refused.value.column) == ("duplicate", wanted)
 
 
 def test_other_columns_may_have_the_same_name(tmp_path: Path) -> None:
     write_repeated(tmp_path / "rows.parquet", "parquet", ["p", "P", "y"])
     with DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=tmp_path) as engine:
-        check(found(engine, RowColumns("p", "y"), read_labels).groups, np.array([0.1, 0.9]), np.array([False, True]))
+        check(
+            group_rows(engine, RowColumns("p", "y"), read_labels).groups, np.array([0.1, 0.9]), np.array([False, True])
+        )
 
 
 @pytest.mark.parametrize(
@@ -127,10 +129,10 @@ def test_numbers_of_csv_files_are_read_as_those_of_a_body(
     files = Files([str(tmp_path / "rows.csv")], texts=["y"], numbers=["p"], delimiter=";", decimal=decimal)
     with DuckDB(files, spill=tmp_path) as engine:
         if not refused:
-            assert found(engine, RowColumns("p", "y"), read_labels).rows == 2
+            assert group_rows(engine, RowColumns("p", "y"), read_labels).rows == 2
             return
         with pytest.raises(ColumnRefused) as failure:
-            found(engine, RowColumns("p", "y"), read_labels)
+            group_rows(engine, RowColumns("p", "y"), read_labels)
     sentence = f"{cell!r} is not a decimal number" if cell.strip() else "This is blank; it must be a number"
     assert (failure.value.code, failure.value.detail) == ("not_a_number", f"{sentence} (1 of 2 rows).")
 
@@ -238,7 +240,7 @@ def test_numbers_of_several_types_are_not_rounded(parts: list[pa.Array], told: s
         parquet.write_table(pa.table(columns), tmp_path / f"{number}.parquet")
     files = Files([str(tmp_path / "*.parquet")], texts=["y"], numbers=["p", "w"])
     with DuckDB(files, spill=tmp_path) as engine, pytest.raises(ColumnRefused) as refused:
-        found(engine, RowColumns("p", "y", "w"), read_labels)
+        group_rows(engine, RowColumns("p", "y", "w"), read_labels)
     assert (refused.value.code, refused.value.column) == ("not_exact", of)
     assert refused.value.detail == f"This column is {told}, which would round its numbers (1 of 2 rows)."
 
@@ -248,6 +250,6 @@ def test_numbers_of_several_types_are_read_if_none_is_rounded(tmp_path: Path) ->
     for number, part in enumerate([*parts, decimals_of(pa.decimal128(20, 5), "0.1", "0.2")]):
         parquet.write_table(pa.table({"p": part, "y": [0, 1]}), tmp_path / f"{number}.parquet")
     with DuckDB(Files([str(tmp_path / "*.parquet")], texts=["y"], numbers=["p"]), spill=tmp_path) as engine:
-        groups = found(engine, RowColumns("p", "y"), read_labels).groups
+        groups = group_rows(engine, RowColumns("p", "y"), read_labels).groups
     scores = [cell for part in parts for cell in part.to_pylist()] + [0.1, 0.2]
     check(groups, np.array(scores), np.tile([False, True], len(parts) + 1))

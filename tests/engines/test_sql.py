@@ -17,8 +17,8 @@ from sqlglot import exp
 from service.engines import sql
 from service.engines.checks import RowColumns
 from service.engines.dialects import DIALECTS
-from service.engines.plan import found
-from service.engines.refining import openness
+from service.engines.plan import group_rows
+from service.engines.refining import bound_width
 from service.engines.sql import FirstBins, RowSource
 from tests.engines.checking import check, is_exact, read_labels
 from tests.engines.engines import Postgres, SQLite
@@ -56,9 +56,9 @@ def engine(request: pytest.FixtureRequest) -> Any:
 def test_the_plan_runs_on_other_engines(engine: Any, weights: str | None) -> None:
     given = None if weights is None else WEIGHTS
     for tolerance in (None, 1e-4):
-        result = found(engine, RowColumns("p", "y", weights), read_labels, tolerance=tolerance, most_bins=1024)
+        result = group_rows(engine, RowColumns("p", "y", weights), read_labels, tolerance=tolerance, most_bins=1024)
         check(result.groups, SCORES, LABELS == 1, given)
-        assert max(each.sum() for each in openness(result.groups)) <= (tolerance or 0)
+        assert max(each.sum() for each in bound_width(result.groups)) <= (tolerance or 0)
         assert is_exact(result.groups) == (tolerance is None)
 
 
@@ -158,7 +158,7 @@ def test_bins_that_an_engine_mixes_up_are_united() -> None:
             super().__init__(TABLE)
             self.connection.create_function("FLOOR", 1, lambda number: None if number is None else int(number * 7) % 50)
 
-    result = found(Careless(), RowColumns("p", "y"), read_labels, tolerance=1e-3, most_bins=1024)
+    result = group_rows(Careless(), RowColumns("p", "y"), read_labels, tolerance=1e-3, most_bins=1024)
     check(result.groups, SCORES, LABELS == 1)
 
 

@@ -15,8 +15,8 @@ from service.curves.errors import CurvesError
 from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
-from service.engines.plan import Found, found
-from service.engines.refining import RowGroups, openness
+from service.engines.plan import Found, group_rows
+from service.engines.refining import RowGroups, bound_width
 from service.engines.spark_engine import Spark
 
 pytestmark = pytest.mark.all
@@ -105,15 +105,15 @@ def area_of(groups: RowGroups) -> tuple[float, float]:
     """The middle of the bounds of the ROC area, and how far they are apart."""
     positives, negatives = groups.masses["positives"], groups.masses["negatives"]
     middle = positives @ (np.cumsum(negatives) - negatives / 2) / positives.sum() / negatives.sum()
-    return float(middle), float(openness(groups)[0].sum())
+    return float(middle), float(bound_width(groups)[0].sum())
 
 
 def both(case: Case, folder: Path, open_file: OpenFile, **options: float) -> tuple[Found, Found]:
     """The groups found in Spark and in DuckDB."""
     path = case.write(folder)
     with DuckDB(Files([str(path)])) as duckdb:
-        theirs = found(duckdb, case.columns, case.read_labels, **options)
-    return found(open_file(path), case.columns, case.read_labels, **options), theirs
+        theirs = group_rows(duckdb, case.columns, case.read_labels, **options)
+    return group_rows(open_file(path), case.columns, case.read_labels, **options), theirs
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -142,10 +142,10 @@ def test_a_skewed_score_takes_four_passes_at_most(tmp_path: Path, open_file: Ope
     """LN may differ in its last bit between the two, so their bins may differ, but not what they bound."""
     scores = SCORES**8
     case = Case(scores)
-    result = found(open_file(case.write(tmp_path)), case.columns, case.read_labels, tolerance=1e-7)
+    result = group_rows(open_file(case.write(tmp_path)), case.columns, case.read_labels, tolerance=1e-7)
     assert result.passes <= 4
     middle, width = area_of(result.groups)
-    assert max(column.sum() for column in openness(result.groups)) <= 1e-7
+    assert max(column.sum() for column in bound_width(result.groups)) <= 1e-7
     assert abs(middle - roc_auc_score(LABELS, scores)) <= width / 2 + 1e-12
     tp, fp = (np.cumsum(result.groups.masses[name][::-1]) for name in ("positives", "negatives"))
     coarse = float(np.diff(tp, prepend=0) @ (tp / (tp + fp))) / tp[-1]
@@ -186,7 +186,7 @@ def test_the_same_rows_are_refused_alike(
     with DuckDB(Files([str(tmp_path / "rows.parquet")])) as duckdb:
         for engine in (open_file(tmp_path / "rows.parquet"), duckdb):
             with pytest.raises(CurvesError) as caught:
-                found(engine, RowColumns("p", "y", "w"), case.read_labels)
+                group_rows(engine, RowColumns("p", "y", "w"), case.read_labels)
             refusals.append((type(caught.value), str(caught.value), vars(caught.value)))
     assert refusals[0] == refusals[1]
 
@@ -213,4 +213,4 @@ def test_the_same_rows_are_left_by_conditions(
 
 def _narrowed(engine: Spark | DuckDB, wanted: dict[str, list[bool | float | str]], case: Case) -> Found:
     engine.narrow(wanted)
-    return found(engine, case.columns, case.read_labels)
+    return group_rows(engine, case.columns, case.read_labels)

@@ -60,7 +60,7 @@ def _bounded(engine: Any, tolerance: float | None) -> Bounds:
     from service.curves.given_groups import GroupColumns
     from service.curves.grouped import Grouped
     from service.engines.checks import RowColumns
-    from service.engines.plan import found
+    from service.engines.plan import group_rows
 
     def read_labels(values: list[object], _: object) -> tuple[object, None]:
         return np.array([bool(value) for value in values]), None
@@ -68,7 +68,7 @@ def _bounded(engine: Any, tolerance: float | None) -> Bounds:
     import numpy as np
 
     options = {"tolerance": tolerance, "most_bins": engine.most_bins}
-    groups = found(engine, RowColumns("p", "y"), read_labels, **options).groups
+    groups = group_rows(engine, RowColumns("p", "y"), read_labels, **options).groups
     given = Grouped.of(GroupColumns(groups.score_from, groups.score_to, **groups.masses))
     if given.is_exact:  # then a command gives no bounds
         exact = evaluate_curves(given, CurvesOptions(include=frozenset({"auc"}))).auc
