@@ -1,6 +1,10 @@
 """The stratified bootstrap: replicates of statistics under resampling within each class, and interval ends from them.
 
-A resample is a count for every example; counts are summed onto the rows of the whole sample's table, without sorting.
+    1. A resample is a count for every example, drawn within its class (draws.py).
+    2. Counts are summed onto the rows of the whole sample's table, without sorting, and areas read off (resampled.py).
+    3. The percentile interval ends at the quantiles (1 - level)/2 and (1 + level)/2 of the replicates.
+    4. BCa moves these quantiles by the bias of the replicates and by an acceleration, from leaving out each example.
+
 Knows strata and statistics of cumulated counts, not which statistic has which interval. Sources: Efron & Tibshirani
 1993, "An introduction to the bootstrap", sections 13.3, 14.3 and 15.4.
 """

@@ -1,5 +1,10 @@
 """Curves and intervals of open groups: everything is computed twice, for the best and for the worst order.
 
+    best     in each group, all positives before all negatives: the greatest value of every metric
+    worst    in each group, all negatives before all positives: the least
+    value    halfway between the two, with both as its bounds; an interval goes from the lower end at worst to the upper
+             end at best
+
 Knows the two arrangements of groups, and what is read off each; nothing of how either is made.
 """
 

@@ -1,8 +1,12 @@
 """The verdict on a model: every rule is checked, with a reason in one sentence if it is not met.
 
-Without `confidence` a rule tests the number; with it, the unfavourable end of an interval, so that a model passes only
-if its data show that it meets the bound. For `max_drop` that is a test of non-inferiority. With `prove` the model fails
-only if its data show that it does not. Knows rules and estimates, not how these are computed.
+    min, max    the value is compared with the bound; with `confidence` the unfavourable end of its interval, so that a
+                model passes only if its data show that it meets the bound
+    max_drop    likewise the difference from the baseline: with `confidence`, a test of non-inferiority; with `prove`,
+                the favourable end, so that a model fails only if its data show that it dropped too far
+    undecided   if there is no value, or no interval for a rule with confidence
+
+Bounds are inclusive. Knows rules and estimates, not how these are computed.
 """
 
 from dataclasses import dataclass

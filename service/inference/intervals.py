@@ -1,9 +1,14 @@
-"""Confidence intervals and p-values of one area, and of the difference of two, from numbers or from replicates.
+"""Confidence intervals and p-values of one area, and of the difference of two, from numbers.
 
-Knows areas, standard errors and replicates; nothing of tables, samples, or which metric has which interval. Sources:
+    exact   an area of 0 or 1: what so many examples without an error still allow
+    delong  A ± z SE
+    logit   the same on the logit scale, so that it stays within 0 and 1
+    mover   a difference, from the intervals of both areas and their correlation
+
+Each is a function of values, standard errors or sizes, and a level. Knows numbers; nothing of tables, samples, or which metric has which interval. Sources:
 Clopper & Pearson 1934; DeLong, DeLong & Clarke-Pearson 1988; Boyd, Eng & Page 2013, "Area under the precision-recall
 curve: point estimates and confidence intervals"; Zou & Donner 2008, "Construction of confidence limits about effect
-measures: a general approach", which is MOVER; Davison & Hinkley 1997, section 4.4.1.
+measures: a general approach", which is MOVER.
 """
 
 import math
@@ -51,6 +56,7 @@ def exact_interval(value: float, trials: float, level: float) -> Interval:
     """The interval of a proportion of exactly 0 or 1 in this many trials: its free end is Clopper & Pearson's.
 
     With α = 1 - level the lower end for 1 is (α/2)^(1/n), the upper end for 0 is 1 - (α/2)^(1/n).
+    Of 10 trials without an error, 1 has the lower end 0.6915 at 95 %.
     """
     exponent = math.log((1 - level) / 2) / trials
     lower, upper = (math.exp(exponent), 1.0) if value > 0 else (0.0, -math.expm1(exponent))
@@ -67,7 +73,7 @@ def exact_pr_interval(totals: tuple[float, float], trials: tuple[float, float], 
         1 - (n log(1 + m/n) + N log((P + N)/(m + N)))/P
 
     With many negatives it is far below `exact_interval` for the size of the smaller class, since few negatives cost
-    much precision. `trials` replace P and N in the exponents.
+    much precision: 0.5261 at 95 % for 10 positives and 40 negatives. `trials` replace P and N in the exponents.
     """
     exponent = math.log((1 - level) / 2)
     positives, negatives = totals
@@ -83,13 +89,16 @@ def score_interval(ends: Ends, level: float) -> Interval:
 
 
 def delong_interval(value: float, standard_error: float, level: float) -> Interval:
-    """A ± z SE, clipped to [0, 1]."""
+    """A ± z SE, clipped to [0, 1]: 0.9 with the error 0.03 has 0.8412 to 0.9588 at 95 %."""
     half = normal_quantile(level) * standard_error
     return Interval(max(value - half, 0.0), min(value + half, 1.0), level, "delong", standard_error)
 
 
 def logit_interval(value: float, standard_error: float, level: float) -> Interval:
-    """Logit A ± z SE/(A (1 - A)), transformed back from the logit scale, for a value strictly between 0 and 1."""
+    """Logit A ± z SE/(A (1 - A)), transformed back from the logit scale, for a value strictly between 0 and 1.
+
+    0.9 with the error 0.03 has 0.8241 to 0.9453 at 95 %.
+    """
     rest = 1 - value
     factor = math.exp(-normal_quantile(level) * standard_error / (value * rest))
     lower, upper = value * factor / (value * factor + rest), value / (value + rest * factor)
@@ -102,6 +111,7 @@ def pr_logit_interval(value: float, effective_positives: float, level: float) ->
 
     Near 1 that interval grows without limit: beyond θ* = (1 + √(n/(n + z²)))/2 the lower end falls as the area rises.
     There the lower end of θ* is used, since a greater area must not prove less. The upper end below 1 - θ* likewise.
+    0.8 of 50 positives has 0.6667 to 0.8889 at 95 %.
     """
     turn = (1 + math.sqrt(effective_positives / (effective_positives + normal_quantile(level) ** 2))) / 2
 
@@ -123,13 +133,16 @@ def within_exact(interval: Interval, perfect: Interval, worst: Interval | None =
 
 
 def difference_interval(difference: float, standard_error: float, level: float) -> Interval:
-    """D ± z SE, clipped to [-1, 1], of a difference of areas under the ROC curve."""
+    """D ± z SE, clipped to [-1, 1], of a difference of areas under the ROC curve.
+
+    -0.02 with the error 0.015 has -0.0494 to 0.0094 at 95 %.
+    """
     half = normal_quantile(level) * standard_error
     return Interval(max(difference - half, -1.0), min(difference + half, 1.0), level, "delong", standard_error)
 
 
 def difference_p_value(difference: float, standard_error: float) -> float | None:
-    """The two-sided p-value of no difference, erfc(|d|/SE/√2).
+    """The two-sided p-value of no difference, erfc(|d|/SE/√2); 0.1824 for -0.02 with the error 0.015.
 
     If the error is 0, it is 1 for no difference and None otherwise.
     """
@@ -167,6 +180,8 @@ def mover_ends(values: Sequence[float], ends: Sequence[Ends], one_minus_correlat
     """The interval of a - b from the intervals of a and b (MOVER); `one_minus_correlation` is 1 - ρ.
 
     lower = d - √(x² + y² - 2ρxy), x = a - l_a, y = u_b - b      upper = d + √(x² + y² - 2ρxy), x = u_a - a, y = b - l_b
+
+    0.9 in 0.84 to 0.94 less 0.85 in 0.78 to 0.9: -0.0281 to 0.1306, and with ρ = 1/2, -0.0057 to 0.1108.
     """
     (a, b), (of_a, of_b) = values, ends
     lower = a - b - _third_side(a - of_a[0], of_b[1] - b, one_minus_correlation)

@@ -1,5 +1,10 @@
 """Score intervals: of a proportion, of the difference of two paired proportions, and of functions of two proportions.
 
+    a proportion   Wilson's: all q from which the estimate is at most z standard errors √(q(1 - q)/n) away
+    paired         Tango's: all Δ from which the difference is at most z standard errors away, given Δ
+    a function     the range of f(q1, q2) over all ways to split the error z between both (Newcombe)
+    p-value        that of the least z whose interval includes no difference
+
 Examples have equal weight; otherwise `trials` is their effective number. An end is given by a signed z: below the
 estimate for z < 0, above it for z > 0. Knows proportions only, nothing of tables or metrics. Sources: Wilson 1927,
 "Probable inference, the law of succession, and statistical inference"; Tango 1998, "Equivalence test and confidence
@@ -54,12 +59,18 @@ class PairedShares:
     trials: float
 
     def interval(self, z: float) -> Ends:
-        """Tango's interval of the difference."""
+        """Tango's interval of the difference.
+
+        0.9 and 0.85 of 100 trials, of which 0.09 are discordant: -0.0107 to 0.1210 for z = 1.96.
+        """
         return range_including(self.difference, self.ends(np.array([-z, z])))
 
     @property
     def p_value(self) -> float:
-        """McNemar's two-sided p-value of no difference, of z = |d|/√(s/trials): there Tango's interval ends at 0."""
+        """McNemar's two-sided p-value of no difference, of z = |d|/√(s/trials): there Tango's interval ends at 0.
+
+        0.0956 for the proportions of `interval`.
+        """
         found = min(abs(self.difference), self.discordant)  # with weights it may be greater by rounding
         return math.erfc(found / math.sqrt(self.discordant) * math.sqrt(self.trials / 2)) if found else 1.0
 
@@ -102,7 +113,10 @@ class PairedShares:
 
 
 def wilson(values: float | FloatArray, trials: float, z: FloatArray) -> FloatArray:
-    """Wilson's ends of proportions, (n,): (p + z²/2n + z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)."""
+    """Wilson's ends of proportions, (n,): (p + z²/2n + z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n).
+
+    0.9 of 50 trials: 0.7864 and 0.9565 for z = ±1.96.
+    """
     extra = z * z / trials
     ends = (values + extra / 2 + z * np.sqrt(values * (1 - values) / trials + extra / (4 * trials))) / (1 + extra)
     return np.where(z < 0, np.clip(ends, 0, values), np.clip(ends, values, 1))

@@ -1,9 +1,12 @@
 """Score intervals of metrics at a deployed threshold, and of a curve at one place.
 
-Recall is a proportion of the positives and fpr one of the negatives, and the two are independent. Every other metric of
-a row is a function of the two, and its interval covers its range over all ways to split the error between them
-(Newcombe 2011). The place at which a curve is read is such a proportion, too: it estimates where a threshold lies. So
-both axes have an error, as in Schäfer 1994, "Efficient confidence bounds for ROC curves". Knows tables, indices and
+    at a threshold   recall is a proportion of the positives, fpr one of the negatives, and they are independent; every
+                     other metric of the row is a function of both, and its interval the range over all ways to split
+                     the error between them (Newcombe 2011)
+    on a curve       the place at which it is read is such a proportion, too: it estimates where a threshold lies; the
+                     interval covers the heights at all places within the error, each with what is left for the height
+
+So both axes of a curve have an error, as in Schäfer 1994, "Efficient confidence bounds for ROC curves". Knows tables, indices and
 proportions; nothing of samples, verdicts or resamples.
 """
 

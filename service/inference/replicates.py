@@ -1,5 +1,8 @@
 """Metrics of resamples, and the interval and p-value that they give; each resample is drawn once for all metrics.
 
+    interval   the quantiles of the replicates, or BCa's
+    p-value    from the share of replicates on either side of no difference (Davison & Hinkley 1997, section 4.4.1)
+
 Two evaluations of the same examples get the same resamples, so that their differences are those of pairs. Knows models
 and the bootstrap, not which metric has which interval.
 """

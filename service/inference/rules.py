@@ -1,5 +1,9 @@
 """The rules of a gate: a metric, a bound, and how certain the verdict must be.
 
+    metric   what is compared: an area, the mean of a part, or a number at a place `at` or a threshold `at_threshold`
+    bound    one of min, max and max_drop, inclusive
+    sure     `confidence`, the level of the interval whose unfavourable end must meet the bound
+
 Knows names and numbers only.
 """
 

@@ -1,5 +1,9 @@
 """A sample in slices, such as one for each country: the operation behind `POST /v1/slices`.
 
+    1. Rows are ordered by slice; one call of the sweep gives the areas of all slices.
+    2. Intervals and operating points need the table of each slice, which is made when it is needed.
+    3. A slice of one class has no areas, but a reason.
+
 Knows the curves, the areas of slices and the intervals; nothing of how any is computed, nor of wire formats.
 """
 

@@ -1,7 +1,13 @@
 """The examples of an evaluation by class, located in its table: the basis of all intervals.
 
 A statistic of a sample is a function of the numbers of positives and negatives at each row of its table, so an example
-is represented by the row at which it is first called positive. Knows samples and tables; nothing of statistics.
+is represented by the row at which it is first called positive.
+
+    kind            what examples of a class have in common: that row, in each of two paired evaluations, and the weight
+    stratum         a class as its distinct kinds, in order, with the number of examples of each
+    effective size  (Σ w)²/Σ w², Kish's: how many examples of equal weight tell as much
+
+Knows samples and tables; nothing of statistics.
 """
 
 import math
