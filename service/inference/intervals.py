@@ -5,10 +5,10 @@
     logit   the same on the logit scale, so that it stays within 0 and 1
     mover   a difference, from the intervals of both areas and their correlation
 
-Each is a function of values, standard errors or sizes, and a level. Knows numbers; nothing of tables, samples, or which metric has which interval. Sources:
-Clopper & Pearson 1934; DeLong, DeLong & Clarke-Pearson 1988; Boyd, Eng & Page 2013, "Area under the precision-recall
-curve: point estimates and confidence intervals"; Zou & Donner 2008, "Construction of confidence limits about effect
-measures: a general approach", which is MOVER.
+Each is a function of values, standard errors or sizes, and a level. Knows numbers; nothing of tables, samples, or which
+metric has which interval. Sources: Clopper & Pearson 1934; DeLong, DeLong & Clarke-Pearson 1988; Boyd, Eng & Page 2013,
+"Area under the precision-recall curve: point estimates and confidence intervals"; Zou & Donner 2008, "Construction of
+confidence limits about effect measures: a general approach", which is MOVER.
 """
 
 import math

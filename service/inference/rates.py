@@ -6,8 +6,8 @@
     on a curve       the place at which it is read is such a proportion, too: it estimates where a threshold lies; the
                      interval covers the heights at all places within the error, each with what is left for the height
 
-So both axes of a curve have an error, as in Schäfer 1994, "Efficient confidence bounds for ROC curves". Knows tables, indices and
-proportions; nothing of samples, verdicts or resamples.
+So both axes of a curve have an error, as in Schäfer 1994, "Efficient confidence bounds for ROC curves". Knows tables,
+indices and proportions; nothing of samples, verdicts or resamples.
 """
 
 import math
