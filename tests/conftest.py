@@ -86,6 +86,7 @@ def _use_loops_in_c(config: pytest.Config) -> None:
             config.add_cleanup(directory.cleanup)
             library = Path(directory.name) / library.name
             build_hook.compile_library(build_hook.compiler_command(), ROOT / build_hook.SOURCES, library)
+        sweep.LIBRARY = library  # which an application uses
         sweep.COMPILED.use(library)
     except build_hook.NotCompiled as reason:
         config.stash[NOT_COMPILED] = str(reason)

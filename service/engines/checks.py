@@ -14,7 +14,7 @@ from service.curves.errors import OneClassLabels, plain
 from service.engines import sql
 from service.engines.engine import Engine, Kind
 from service.engines.failures import SHOWN_CHARACTERS, ColumnRefused, NoRows
-from service.engines.nodes import Label
+from service.engines.names import Label
 
 ReadLabels = Callable[[list[Label], IntArray], tuple[BoolArray, str | None]]
 """Takes distinct labels and the rows of each; returns which are positive, and a sentence if several are negative."""

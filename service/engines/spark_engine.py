@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from service.engines.engine import LONGEST_REASON, TICK, Kind, NamedArrays, Progress, equal_to
 from service.engines.failures import EngineFailed
-from service.engines.nodes import table_of
+from service.engines.names import table_of
 from service.engines.search import MOST_BINS
 from service.extras import how_to_install
 
@@ -117,7 +117,7 @@ class Spark:
         if not self.table.strip():
             raise EngineFailed("Give the name of a table in Spark, such as prod.ml.scores.")
         with self._explained():
-            name = table_of(self.table, self.dialect).sql(dialect=self.dialect)
+            name = table_of(self.table, self.dialect, into=self.dialect)
             schema = self._session.sql(f"SELECT * FROM {name} LIMIT 0").schema  # noqa: S608  # quoted
         return {field.name: kind_of_column(field.dataType.simpleString()) for field in schema.fields}
 
@@ -173,7 +173,7 @@ class Spark:
         Raises EngineFailed for a column that does not exist.
         """
         with self._explained():
-            name = table_of(self.table, self.dialect).sql(dialect=self.dialect)
+            name = table_of(self.table, self.dialect, into=self.dialect)
             frame = self._session.sql(f"SELECT * FROM {name}")  # noqa: S608  # quoted
             kinds = self.kinds()
             for column, values in conditions.items():

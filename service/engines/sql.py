@@ -1,40 +1,36 @@
-"""The SQL text: one tree for every dialect, written by sqlglot. Knows no engine and runs nothing.
+"""The SQL text: written in DuckDB's dialect, transpiled by sqlglot. Knows no engine and runs nothing.
+
+    examples   the rows as score, positive (1, 0 or null), weight and the columns of slices
+    exact      SELECT score, COUNT of each class GROUP BY score; with weights also the sums of them and of their squares
+    bins       the same GROUP BY FLOOR((score - low) * scale), with the least and the greatest score of each bin
+    levels     tables that divide bins again; the rows of a bin are joined with its row there
 
 The text avoids what engines do differently: sums of integers (COUNT of a CASE instead), the minimum of booleans, NaN in
 comparisons, -0.0 in keys, FLOOR to integers that overflow (the minimum is subtracted first). No result relies on the
 number of a bin: MIN and MAX of its rows come back with it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlglot import exp
+import sqlglot
 
-from service.engines.nodes import (
-    Label,
-    aliased,
-    case_when,
-    column,
-    column_of,
-    count_of,
-    double_literal,
-    floor_bin,
-    identifier,
-    is_finite,
-    is_number,
-    label_literal,
-    ranked_bin,
-    relation,
-    table_of,
-    within,
-)
+from service.engines.names import Label, column_of, double_literal, label_literal, quoted, table_of
 
 MOST_LABELS = 10_000
 """The most distinct labels that are listed."""
 
 _DOUBLE_BITS, _MOST_BITS = 53, 64
 """The bits of a double's significand, and of the largest integers examined; larger ones count as inexact."""
+
+_LARGEST_DOUBLE = double_literal(sys.float_info.max)
+_ABOVE_ALL = 2**62
+"""The bin of scores of +inf; those of -inf have bin -1."""
+
+_CLASSES = (("positives", 1), ("negatives", 0))
+_ENDS = 'MIN("score") AS "score_from", MAX("score") AS "score_to"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +59,19 @@ class RowSource:
     dialect: str = "duckdb"
     unquoted: bool = False
 
-    def column(self, name: str) -> exp.Column:
+    def column(self, name: str) -> str:
         """A column of the table."""
-        return column(name) if self.unquoted else column_of(name, self.dialect)
+        return quoted(name) if self.unquoted else column_of(name, self.dialect)
+
+    @property
+    def slices(self) -> list[str]:
+        """The columns of slices, by the names that they have in the text."""
+        return [f'"slice_{place}"' for place in range(len(self.by))]
+
+    @property
+    def carried(self) -> list[str]:
+        """The columns of the examples."""
+        return ['"score"', '"positive"', *([] if self.weights is None else ['"weight"']), *self.slices]
 
 
 class FirstBins(NamedTuple):
@@ -78,15 +84,9 @@ class FirstBins(NamedTuple):
 
 def labels_text(rows: RowSource) -> str:
     """List the distinct labels, at most MOST_LABELS + 1, the most frequent first: columns label, rows."""
-    label = rows.column(rows.labels)
-    query = (
-        exp.select(aliased(label, "label"), aliased(count_of(), "rows"))
-        .from_(table_of(rows.table, rows.dialect))
-        .group_by(label.copy())
-    )
-    return _text(
-        query.order_by(exp.Ordered(this=column("rows"), desc=True), column("label")).limit(MOST_LABELS + 1), rows
-    )
+    label, table = rows.column(rows.labels), table_of(rows.table, rows.dialect)
+    query = f'SELECT {label} AS "label", COUNT(*) AS "rows" FROM {table} GROUP BY {label}'
+    return _text(f'{query} ORDER BY "rows" DESC, "label" LIMIT {MOST_LABELS + 1}', rows)
 
 
 def probe_text(rows: RowSource, *, whole: Collection[str] = ()) -> str:
@@ -96,24 +96,24 @@ def probe_text(rows: RowSource, *, whole: Collection[str] = ()) -> str:
     weights that `whole` names, because they are integers, inexact_scores and inexact_weights: how many have no exact
     double.
     """
-    counted = [("score", "scores", is_number), ("weight", "weights", is_finite)]
-    columns = [aliased(count_of(), "rows")]
-    for name, given, is_usable in counted[: 1 if rows.weights is None else 2]:
-        columns += [
-            aliased(count_of(column(name)), given),
-            aliased(count_of(case_when(is_usable(name), exp.Literal.number(1))), f"usable_{given}"),
-        ]
-    finite_score = case_when(is_finite("score"), column("score"))
-    columns += [aliased(exp.Min(this=finite_score), "low"), aliased(exp.Max(this=finite_score.copy()), "high")]
-    for name in whole:
-        inexact = exp.not_(exp.paren(_has_double(f"given_{name}")))
-        columns.append(aliased(count_of(case_when(inexact, exp.Literal.number(1))), f"inexact_{name}"))
+    finite_score, finite_weight = (f'CASE WHEN {_is_finite(name)} THEN "{name}" END' for name in ("score", "weight"))
+    columns = [
+        'COUNT(*) AS "rows"',
+        'COUNT("score") AS "scores"',
+        f'COUNT(CASE WHEN {_IS_NUMBER} THEN 1 END) AS "usable_scores"',
+        f'MIN({finite_score}) AS "low"',
+        f'MAX({finite_score}) AS "high"',
+    ]
     if rows.weights is not None:
-        columns.append(aliased(exp.Min(this=case_when(is_finite("weight"), column("weight"))), "lowest_weight"))
-        weighs = exp.NEQ(this=column("weight"), expression=exp.Literal.number(0))
-        columns.append(aliased(count_of(case_when(weighs, exp.Literal.number(1))), "weighty"))
-    examples = _examples(rows, plain=True, whole=whole).subquery(identifier("examples"))
-    return _text(exp.select(*columns).from_(examples), rows)
+        columns += [
+            'COUNT("weight") AS "weights"',
+            f'COUNT({finite_weight}) AS "usable_weights"',
+            f'MIN({finite_weight}) AS "lowest_weight"',
+            'COUNT(CASE WHEN "weight" <> 0 THEN 1 END) AS "weighty"',
+        ]
+    for name in whole:
+        columns.append(f'COUNT(CASE WHEN NOT ({_has_double(f"given_{name}")}) THEN 1 END) AS "inexact_{name}"')
+    return _text(f'SELECT {_list(columns)} FROM ({_examples(rows, plain=True, whole=whole)}) AS "examples"', rows)
 
 
 def exact_text(rows: RowSource, *, checked: bool = False) -> str:
@@ -125,10 +125,9 @@ def exact_text(rows: RowSource, *, checked: bool = False) -> str:
     label is neither positive nor negative, or whose weight is null or below 0: no reader of groups takes that for a
     number.
     """
-    slices = _slices(rows) if checked else _slice_names(rows)
-    query = exp.select(*slices, aliased(column("score"), "score"), *_sums(rows, checked=checked))
-    query = query.from_(_examples(rows).subquery(identifier("examples")))
-    return _text(query.group_by(*_slice_names(rows), column("score")), rows)
+    slices = _own_names(rows) if checked else rows.slices
+    columns, keys = _list(slices, '"score"', _sums(rows, checked=checked)), _list(rows.slices, '"score"')
+    return _text(f'SELECT {columns} FROM ({_examples(rows)}) AS "examples" GROUP BY {keys}', rows)
 
 
 def free_bins_text(rows: RowSource, bins: int) -> str:
@@ -136,20 +135,19 @@ def free_bins_text(rows: RowSource, bins: int) -> str:
 
     The columns are those of `by`, score_from, score_to and the sums. This one query needs no probe.
     """
-    finite = case_when(is_finite("score"), column("score"))
-    ends = exp.select(aliased(exp.Min(this=finite), "low"), aliased(exp.Max(this=finite.copy()), "high"))
-    width = exp.paren(exp.Sub(this=column("high"), expression=column("low")))
-    scale = exp.paren(
-        exp.Div(this=double_literal(bins), expression=exp.Nullif(this=width, expression=double_literal(0)))
+    finite = f'CASE WHEN {_is_finite("score")} THEN "score" END'
+    scale = f'({double_literal(bins)} / NULLIF(("high" - "low"), {double_literal(0)}))'
+    bin_ = _ranked(_floor('"score"', '"low"', scale))
+    return _text(
+        f"""
+        WITH "examples" AS ({_examples(rows)}),
+             "ends" AS (SELECT MIN({finite}) AS "low", MAX({finite}) AS "high" FROM "examples")
+        SELECT {_list(_own_names(rows), _ENDS, _sums(rows, checked=True))}
+        FROM (SELECT {_list(rows.carried)}, {bin_} AS "bin" FROM "examples" CROSS JOIN "ends") AS "binned"
+        GROUP BY {_list(rows.slices, '"bin"')}
+        """,
+        rows,
     )
-    bin_ = ranked_bin("score", floor_bin("score", column("low"), scale))
-    binned = exp.select(*map(column, _carried(rows)), aliased(bin_, "bin"))
-    query = exp.select(*_slices(rows), *_ends(), *_sums(rows, checked=True)).from_(
-        binned.from_(relation("examples")).join(relation("ends"), join_type="cross").subquery(identifier("binned"))
-    )
-    query = query.group_by(*_slice_names(rows), column("bin"))
-    query = query.with_(identifier("examples"), as_=_examples(rows))
-    return _text(query.with_(identifier("ends"), as_=ends.from_(relation("examples"))), rows)
 
 
 def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> str:
@@ -158,148 +156,131 @@ def bins_text(rows: RowSource, first: FirstBins, levels: Sequence[str] = ()) -> 
     `levels` are tables, each of which divides the bins of the level above. Their columns are bin, start, low and scale;
     the bins that a bin is divided into have numbers from `start` on.
     """
-    query = exp.select(aliased(column("bin"), "bin"), *_ends(), *_sums(rows))
-    query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
-    return _text(query.group_by(column("bin")), rows)
+    columns = _list('"bin"', _ENDS, _sums(rows))
+    return _text(f'SELECT {columns} FROM ({_descended(rows, first, levels)}) AS "examples" GROUP BY "bin"', rows)
 
 
 def exact_part_text(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> str:
     """Group by score, as `exact_text` does, the rows in the bins that the last of the `levels` names."""
-    query = exp.select(aliased(column("score"), "score"), *_sums(rows))
-    query = query.from_(_descended(rows, first, levels).subquery(identifier("examples")))
-    return _text(query.group_by(column("score")), rows)
+    columns = _list('"score"', _sums(rows))
+    return _text(f'SELECT {columns} FROM ({_descended(rows, first, levels)}) AS "examples" GROUP BY "score"', rows)
 
 
-def _examples(rows: RowSource, *, plain: bool = False, whole: Collection[str] = ()) -> exp.Select:
+def _examples(rows: RowSource, *, plain: bool = False, whole: Collection[str] = ()) -> str:
     """The rows as columns score, positive (1, 0 or null), weight and those of slices, without rows of weight 0.
 
     If `plain`, all rows, with only score and weight, and what `whole` names as given_scores and given_weights.
     """
-    number = rows.column(rows.scores)
-    text = exp.cast(number, "text") if rows.through_text else number
-    columns = [aliased(exp.Add(this=exp.cast(text, "double"), expression=exp.Literal.number("0.0")), "score")]
+    score, weight = rows.column(rows.scores), rows.column(rows.weights or "")
+    columns = [f'CAST({f"CAST({score} AS TEXT)" if rows.through_text else score} AS DOUBLE) + 0.0 AS "score"']
     if not plain:
-        columns.append(aliased(_positive(rows), "positive"))
+        columns.append(f'{_positive(rows)} AS "positive"')
     if rows.weights is not None:
-        decimals = rows.weight_decimals
-        kind = "double" if decimals is None or plain else f"decimal(18, {decimals})"
-        columns.append(aliased(exp.cast(rows.column(rows.weights), kind), "weight"))
-    columns += [aliased(rows.column(getattr(rows, name)), f"given_{name}") for name in whole]
-    query = exp.select(*columns, *([] if plain else _slices(rows, given=True))).from_(
-        table_of(rows.table, rows.dialect)
-    )
-    if rows.weights is not None and not plain:
-        weight = rows.column(rows.weights)
-        there = exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0))
-        query = query.where(exp.or_(exp.Is(this=weight, expression=exp.null()), there))
-    return query
+        is_rounded = rows.weight_decimals is not None and not plain
+        kind = f"DECIMAL(18, {rows.weight_decimals})" if is_rounded else "DOUBLE"
+        columns.append(f'CAST({weight} AS {kind}) AS "weight"')
+    columns += [f'{rows.column(getattr(rows, name))} AS "given_{name}"' for name in whole]
+    if not plain:
+        columns += [f"{rows.column(name)} AS {alias}" for name, alias in zip(rows.by, rows.slices, strict=True)]
+    there = "" if rows.weights is None or plain else f" WHERE {weight} IS NULL OR {weight} <> 0"
+    return f"SELECT {_list(columns)} FROM {table_of(rows.table, rows.dialect)}{there}"
 
 
-def _has_double(name: str) -> exp.Expr:
-    """Whether an integer is exact as a double: without its trailing zeros, it has at most 53 bits."""
-    tests = []
-    for bits in range(_DOUBLE_BITS, _MOST_BITS + 1):
-        rest = exp.Mod(this=column(name), expression=label_literal(2 ** (bits - _DOUBLE_BITS)))
-        tests.append(exp.and_(within(name, 2**bits), exp.EQ(this=rest, expression=exp.Literal.number(0))))
-    return exp.or_(within(name, 2**_DOUBLE_BITS), *tests[1:])
-
-
-def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> exp.Select:
+def _descended(rows: RowSource, first: FirstBins, levels: Sequence[str]) -> str:
     """The rows in the bins that the levels name, each with its finest bin."""
-    score = exp.Ln(this=column("score")) if first.logarithmic else "score"
-    bin_ = ranked_bin("score", floor_bin(score, double_literal(first.low), double_literal(first.scale)))
-    carried = _carried(rows)
-    query = exp.select(*map(column, carried), aliased(bin_, "bin")).from_(
-        _examples(rows).subquery(identifier("scored"))
-    )
+    score = 'LN("score")' if first.logarithmic else '"score"'
+    bin_ = _ranked(_floor(score, double_literal(first.low), double_literal(first.scale)))
+    query = f'SELECT {_list(rows.carried)}, {bin_} AS "bin" FROM ({_examples(rows)}) AS "scored"'
     for level in levels:
-        start, low, scale = (column(name, level) for name in ("start", "low", "scale"))
-        finer = exp.Add(this=start, expression=floor_bin(column("score", "rows"), low, scale))
-        columns = [*(aliased(column(name, "rows"), name) for name in carried), aliased(finer, "bin")]
-        met = exp.EQ(this=column("bin", "rows"), expression=column("bin", level))
-        query = exp.select(*columns).from_(query.subquery(identifier("rows"))).join(relation(level), on=met)
+        finer = _floor('"rows"."score"', f'"{level}"."low"', f'"{level}"."scale"')
+        kept = [f'"rows".{name} AS {name}' for name in rows.carried]
+        columns = _list(kept, f'"{level}"."start" + {finer} AS "bin"')
+        query = f'SELECT {columns} FROM ({query}) AS "rows" JOIN "{level}" ON "rows"."bin" = "{level}"."bin"'
     return query
 
 
-def _sums(rows: RowSource, *, checked: bool = False) -> Iterator[exp.Expr]:
+def _sums(rows: RowSource, *, checked: bool = False) -> list[str]:
     """The aggregates of a group: counts, or sums of weights and of their squares."""
-    of_class = {name: exp.EQ(this=column("positive"), expression=exp.Literal.number(flag)) for name, flag in _CLASSES}
-    value = exp.Literal.number(1) if rows.weights is None else column("weight")
-    counts = {name: count_of(case_when(met, value)) for name, met in of_class.items()}
-    sums: dict[str, exp.Expr] = dict(counts)
-    if rows.weights is not None:
-        sums = {name: _total(met, column("weight"), rows) for name, met in of_class.items()}
+    value = "1" if rows.weights is None else '"weight"'
+    counts = {name: f'COUNT(CASE WHEN "positive" = {flag} THEN {value} END)' for name, flag in _CLASSES}
+    sums = counts if rows.weights is None else {name: _total(flag, value, rows) for name, flag in _CLASSES}
     if checked:
-        both = exp.Add(this=counts["positives"].copy(), expression=counts["negatives"].copy())
-        right: exp.Expr = exp.EQ(this=count_of(), expression=both)
-        if rows.weights is not None:
-            lowest = exp.Min(this=column("weight"))
-            right = exp.and_(right, exp.GTE(this=lowest, expression=exp.Literal.number(0)))
-        sums["negatives"] = case_when(right, sums["negatives"])
-    yield from (aliased(each, name) for name, each in sums.items())
+        right = f"COUNT(*) = {counts['positives']} + {counts['negatives']}"
+        right += "" if rows.weights is None else ' AND MIN("weight") >= 0'
+        sums = sums | {"negatives": f"CASE WHEN {right} THEN {sums['negatives']} END"}
+    columns = [f'{each} AS "{name}"' for name, each in sums.items()]
     if rows.weights is not None:
-        if not checked:
-            yield aliased(count_of(), "rows")
-        square = _square(column("weight"), rows)
-        yield from (aliased(_total(met, square, rows), f"{name}_squared") for name, met in of_class.items())
+        columns += [] if checked else ['COUNT(*) AS "rows"']
+        columns += [f'{_total(flag, _square(rows), rows)} AS "{name}_squared"' for name, flag in _CLASSES]
+    return columns
 
 
-_CLASSES = (("positives", 1), ("negatives", 0))
-
-
-def _square(weight: exp.Expr, rows: RowSource) -> exp.Expr:
+def _square(rows: RowSource) -> str:
     """The square of a weight; of a rounded one it is exact, as the sum of weights is."""
     decimals = rows.weight_decimals
     if decimals is None:
-        return exp.Mul(this=weight, expression=weight.copy())
+        return '"weight" * "weight"'
     if rows.dialect == "bigquery":
-        wide = exp.cast(weight, "bigdecimal")
-        return exp.Mul(this=wide, expression=wide.copy())
+        return 'CAST("weight" AS BIGDECIMAL) * CAST("weight" AS BIGDECIMAL)'
     # DuckDB gives a product no more digits than its wider factor has.
-    other = exp.cast(weight.copy(), f"decimal(38, {decimals})") if rows.dialect == "duckdb" else weight.copy()
-    return exp.cast(exp.Mul(this=weight, expression=other), f"decimal(38, {2 * decimals})")
+    other = f'CAST("weight" AS DECIMAL(38, {decimals}))' if rows.dialect == "duckdb" else '"weight"'
+    return f'CAST("weight" * {other} AS DECIMAL(38, {2 * decimals}))'
 
 
-def _total(met: exp.Expr, value: exp.Expr, rows: RowSource) -> exp.Expr:
-    summed = exp.Sum(this=case_when(met, value, exp.Literal.number(0)))
-    return summed if rows.weight_decimals is None else exp.cast(summed, "double")
+def _total(flag: int, value: str, rows: RowSource) -> str:
+    summed = f'SUM(CASE WHEN "positive" = {flag} THEN {value} ELSE 0 END)'
+    return summed if rows.weight_decimals is None else f"CAST({summed} AS DOUBLE)"
 
 
-def _positive(rows: RowSource) -> exp.Case:
+def _positive(rows: RowSource) -> str:
     label = rows.column(rows.labels)
-    case = exp.Case().when(_is_one_of(label, rows.positive), exp.Literal.number(1))
-    others = exp.not_(exp.Is(this=label.copy(), expression=exp.null()))
-    negative = others if rows.negative is None else _is_one_of(label, rows.negative)
-    return case.when(negative, exp.Literal.number(0))
+    negative = f"NOT {label} IS NULL" if rows.negative is None else _is_one_of(label, rows.negative)
+    return f"CASE WHEN {_is_one_of(label, rows.positive)} THEN 1 WHEN {negative} THEN 0 END"
 
 
-def _is_one_of(label: exp.Expr, values: Sequence[Label]) -> exp.Expr:
-    return exp.or_(*(exp.EQ(this=label.copy(), expression=label_literal(value)) for value in values))
+def _is_one_of(label: str, values: Sequence[Label]) -> str:
+    return " OR ".join(f"{label} = {label_literal(value)}" for value in values)
 
 
-def _ends() -> tuple[exp.Expr, ...]:
-    score = column("score")
-    return aliased(exp.Min(this=score), "score_from"), aliased(exp.Max(this=score.copy()), "score_to")
+def _is_finite(name: str) -> str:
+    """Whether a double is neither NaN nor infinite."""
+    return f'"{name}" BETWEEN -{_LARGEST_DOUBLE} AND {_LARGEST_DOUBLE}'
 
 
-def _carried(rows: RowSource) -> tuple[str, ...]:
-    weight = () if rows.weights is None else ("weight",)
-    return ("score", "positive", *weight, *(f"slice_{place}" for place in range(len(rows.by))))
+_IS_NUMBER = (
+    f'{_is_finite("score")} OR ("score" > {_LARGEST_DOUBLE} AND NOT -"score" > {_LARGEST_DOUBLE}) '
+    f'OR (NOT "score" > {_LARGEST_DOUBLE} AND -"score" > {_LARGEST_DOUBLE})'
+)
+"""Whether a score is not NaN, which some engines rank above every number, and others neither above nor below."""
 
 
-def _slices(rows: RowSource, *, given: bool = False) -> Iterator[exp.Expr]:
-    """The columns of slices: if `given`, the table's, as slice_0 and so on; else these by their own names."""
-    for place, name in enumerate(rows.by):
-        if given:
-            yield aliased(rows.column(name), f"slice_{place}")
-        else:
-            yield aliased(column(f"slice_{place}"), name)
+def _has_double(name: str) -> str:
+    """Whether an integer is exact as a double: without its trailing zeros, it has at most 53 bits."""
+    tests = [f'"{name}" BETWEEN {-(2**_DOUBLE_BITS)} AND {2**_DOUBLE_BITS}']
+    for bits in range(_DOUBLE_BITS + 1, _MOST_BITS + 1):
+        rest = f'"{name}" % {2 ** (bits - _DOUBLE_BITS)} = 0'
+        tests.append(f'("{name}" BETWEEN {-(2**bits)} AND {2**bits} AND {rest})')
+    return " OR ".join(tests)
 
 
-def _slice_names(rows: RowSource) -> Iterator[exp.Expr]:
-    return (column(f"slice_{place}") for place in range(len(rows.by)))
+def _floor(score: str, low: str, scale: str) -> str:
+    return f"CAST(FLOOR(({score} - {low}) * {scale}) AS BIGINT)"
 
 
-def _text(query: exp.Query, rows: RowSource) -> str:
-    text: str = query.sql(dialect=rows.dialect, pretty=True)
-    return text
+def _ranked(bin_: str) -> str:
+    """The bin of a finite score; the two infinite scores have bins of their own, before and after all others."""
+    cases = f'WHEN "score" > {_LARGEST_DOUBLE} THEN {_ABOVE_ALL} WHEN "score" < -{_LARGEST_DOUBLE} THEN -1'
+    return f"CASE {cases} ELSE {bin_} END"
+
+
+def _own_names(rows: RowSource) -> list[str]:
+    """The columns of slices by their own names."""
+    return [f"{column} AS {quoted(name)}" for column, name in zip(rows.slices, rows.by, strict=True)]
+
+
+def _list(*parts: str | Iterable[str]) -> str:
+    return ", ".join(each for part in parts for each in ([part] if isinstance(part, str) else part))
+
+
+def _text(query: str, rows: RowSource) -> str:
+    return sqlglot.transpile(query, read="duckdb", write=rows.dialect, pretty=True)[0]
