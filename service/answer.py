@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 
 from service.curves.clock import TooMuchWork
 from service.curves.errors import CurvesError, NeedsExactGroups, NotPaired
-from service.datasets.dataset_groups import OnProgress, queried_groups
+from service.datasets.dataset_groups import queried_groups
 from service.datasets.queries import WORK, queries_in, replaced
 from service.environment import reserve_memory
 from service.operations import OPERATIONS, Checked, Operation
@@ -30,7 +30,7 @@ from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, pict
 from service.wire.formats.signatures import media_type_of, with_hint
 from service.wire.formats.table_columns import too_many_rows
 from service.wire.limits import Limits
-from service.wire.media_types import JSON, NDJSON, PNG
+from service.wire.media_types import JSON, PNG
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
 from service.wire.requests.faults import fact_error, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
@@ -47,15 +47,10 @@ REQUEST_MEDIA_TYPES = tuple(DECODERS)
 """The media types that every operation reads, the default first."""
 
 
-_OF_DATASETS = {name for name, each in OPERATIONS.items() if each.schema.fields.keys() & {"dataset", "evaluations"}}
-"""Operations that can take long, and answer in lines."""
-
-
 def response_media_types(operation: str) -> tuple[str, ...]:
     """The media types in which an operation can answer here, the default first."""
     answered = tuple(media_type for name, media_type in ENCODERS if name == operation)
-    answered = answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
-    return (*answered, NDJSON) if operation in _OF_DATASETS else answered
+    return answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
 
 
 def answer(
@@ -63,30 +58,22 @@ def answer(
     limits: Limits,
     effort: Effort | None = None,
     output: Output | None = None,
-    progress: OnProgress | None = None,
 ) -> Answer:
     """Evaluate a request.
 
-    For NDJSON it is what the last line holds, in JSON. `output` takes the body and checks memory for it. If it writes
-    to a file, the Answer has no body; after a failure the file is useless. `progress` learns how far the engine of a
-    dataset is. Raises TooMuchWork if the request is, or turns out to be, more work than `effort`; it may also be
-    invalid, and must be answered where no other request waits for it. Raises NotPlain if the body may only be plain.
+    `output` takes the body and checks memory for it. If it writes to a file, the Answer has no body; after a failure
+    the file is useless. Raises TooMuchWork if the request is, or turns out to be, more work than `effort`; it may also
+    be invalid, and must be answered where no other request waits for it. Raises NotPlain if the body may only be plain.
     """
-    in_lines = request.accept == NDJSON
-    if in_lines:
-        request = replace(request, accept=JSON, accept_encoding=IDENTITY)
 
     def decode(operation: Operation) -> tuple[Decoded, Shown]:
         decoded, shown = _decoded(request, operation, limits, effort)
-        if in_lines and isinstance(decoded.document, dict) and decoded.document.get("fail_status") is not None:
-            message = f"An answer in {NDJSON} begins before the verdict is known; its status is 200."
-            raise invalid_value("/fail_status", "exclusive", message)
         queries = queries_in(decoded, operation.schema.fields, request.datasets)
         if queries:
             rehearsed = replaced(decoded, {query.place: query.stand_ins() for query in queries})
             _rehearse(request, operation, rehearsed, shown, limits)
             spend(WORK)
-            decoded = replaced(decoded, {query.place: queried_groups(query, progress) for query in queries})
+            decoded = replaced(decoded, {query.place: queried_groups(query) for query in queries})
         return decoded, shown
 
     return _answer(request, decode, limits, effort, output)

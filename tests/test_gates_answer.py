@@ -14,7 +14,7 @@ from service.answer import answer, response_media_types
 from service.curves.clock import TooMuchWork
 from service.request import Effort, Request
 from service.wire.answers.gate_reports import junit_report, markdown_report
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, NDJSON, PARQUET, SVG, XML
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, SVG, XML
 from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES
 from tests.properties.bodies import arrow_body, chunked, csv_body, parquet_body
 from tests.support import asking
@@ -306,11 +306,6 @@ class TestStatus:
             "scores,labels\n1,1\n0,0\n", content_type=CSV, rules='[{"metric":"roc","max":0}]', fail_status="409"
         )
         assert (found.status, json.loads(found.body)["passed"]) == (409, False)
-
-    def test_not_in_an_answer_that_begins_before_the_verdict(self):
-        found = ask(NEW | {"rules": [ROC], "fail_status": 409}, accept=NDJSON)
-        (error,) = json.loads(found.body)["errors"]
-        assert (found.status, error["pointer"]) == (422, "/fail_status")
 
 
 @pytest.mark.parametrize(

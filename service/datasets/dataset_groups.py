@@ -5,7 +5,7 @@ Knows engines, and how their queries end; nothing of HTTP.
 
 import logging
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from service.engines.plan import Found
     from service.engines.spark_engine import Spark
 
-OnProgress = Callable[[str, float], None]
-"""Called many times with the name of a step and how much of it is done, 0 to 1."""
-
 _LOG = logging.getLogger("service")
 
 _GLOB = frozenset("*?[")
@@ -41,12 +38,12 @@ _STOP_SECONDS = {"duckdb": 2, "spark": 4}
 """{engine: how long a query may take to stop before its process ends}"""
 
 
-def queried_groups(query: DatasetQuery, progress: OnProgress | None = None) -> dict[str, Any]:
-    """Have an engine find the groups that a document asks for, as fields of the document; reports the progress.
+def queried_groups(query: DatasetQuery) -> dict[str, Any]:
+    """Have an engine find the groups that a document asks for, as fields of the document.
 
     Raises Problem if the rows cannot be used, or the engine fails.
     """
-    found = _found(query, progress)
+    found = _found(query)
     groups = found.groups
     ends = {"score_from": groups.score_from, "score_to": groups.score_to}
     fields = query.with_meaning(FoundGroups(ends | groups.masses, found.rest))
@@ -65,7 +62,7 @@ def _slice_values(values: "np.ndarray[Any, Any]", name: str, place: str) -> Arro
     return column
 
 
-def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
+def _found(query: DatasetQuery) -> "Found":
     from service.engines.checks import RowColumns  # noqa: PLC0415  # rocpr runs without engines
     from service.engines.failures import (  # noqa: PLC0415  # likewise
         ColumnRefused,
@@ -86,7 +83,7 @@ def _found(query: DatasetQuery, progress: OnProgress | None) -> "Found":
         return read.positive, read.rest
 
     try:
-        with _ended_by_termination(dataset.engine), _engine_of(dataset, progress) as engine:
+        with _ended_by_termination(dataset.engine), _engine_of(dataset) as engine:
             if query.where:
                 _check_kinds(engine.kinds(), query.where, place)
                 engine.narrow(query.where)
@@ -141,12 +138,12 @@ def _ended_by_termination(engine: str) -> Iterator[None]:
 
 
 @contextmanager
-def _engine_of(dataset: Dataset, progress: OnProgress | None) -> Iterator["DuckDB | Spark"]:
+def _engine_of(dataset: Dataset) -> Iterator["DuckDB | Spark"]:
     """Open the engine of a dataset; DuckDB may read the dataset's directories and nothing else."""
     if dataset.engine == "spark":
         from service.engines.spark_engine import Spark  # noqa: PLC0415  # an extra
 
-        with Spark(dataset.remote, dataset.table, progress=progress) as spark:
+        with Spark(dataset.remote, dataset.table) as spark:
             yield spark
         return
     from service.engines.duckdb_engine import DuckDB  # noqa: PLC0415  # an extra
@@ -155,7 +152,7 @@ def _engine_of(dataset: Dataset, progress: OnProgress | None) -> Iterator["DuckD
     texts = {dataset.labels, *dataset.slices, *dataset.filters}  # so that yes is not read as a boolean
     numbers = [name for name in (dataset.scores, dataset.weights) if name is not None]
     files = Files(dataset.location, texts=texts, numbers=numbers)
-    with DuckDB(files, memory=dataset.memory, threads=_THREADS, progress=progress) as duckdb:
+    with DuckDB(files, memory=dataset.memory, threads=_THREADS) as duckdb:
         duckdb.confine([str(_directory(name)) for name in dataset.location])
         yield duckdb
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -20,7 +20,6 @@ from werkzeug.wsgi import wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, answer, response_media_types
 from service.curves.clock import TooMuchWork
-from service.datasets.dataset_groups import OnProgress
 from service.datasets.file import Dataset, for_key
 from service.environment import require_memory
 from service.operations import OPERATIONS
@@ -30,7 +29,6 @@ from service.web.access.cross_origin import is_foreign
 from service.web.access.security_headers import SecuredHeaders
 from service.web.body import body_length, read_body
 from service.web.lanes.pool import EvaluatorPool
-from service.web.lines import lines
 from service.web.negotiation import (
     VARY,
     BodyType,
@@ -39,14 +37,14 @@ from service.web.negotiation import (
     response_coding,
     response_media_type,
 )
-from service.web.observation.observation import Fact, finish_later, note
+from service.web.observation.observation import Fact, note
 from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.answers import png
 from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
 from service.wire.formats.plain_arrow import NotPlain
 from service.wire.limits import Limits
-from service.wire.media_types import GENERAL, NDJSON, NEVER_PLAIN, PNG
+from service.wire.media_types import GENERAL, NEVER_PLAIN, PNG
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
@@ -136,9 +134,9 @@ class Operations:
     def _first_pass(self, asked: Request, length: int | None) -> Pass:
         """The pass that answers a request, judged by its head; a chunked body may have any length.
 
-        Drawing a PNG takes a tenth of a second, and may end the process. Lines are for long work.
+        Drawing a PNG takes a tenth of a second, and may end the process.
         """
-        if asked.accept in {PNG, NDJSON} or (length is not None and length > self._big_body_bytes):
+        if asked.accept == PNG or (length is not None and length > self._big_body_bytes):
             return Pass.BIG
         return Pass.COLUMNAR if asked.content_type in _READ_ELSEWHERE else Pass.SMALL
 
@@ -167,31 +165,11 @@ class Operations:
         return _response(result, [result.body], len(result.body))
 
     def _answer_big(self, asked: Request) -> Response:
-        """Answer from a file into a file, which the server sends if it is long; or in lines, beginning now."""
-        if asked.accept == NDJSON:
-            return self._answer_in_lines(asked)
+        """Answer from a file into a file, which the server sends if it is long."""
         with self._body_in_file(request.environ) as body:
             note(bytes_in=body.seek(0, os.SEEK_END))
             result, content = self._big.answer_in_files(asked, body, client_of(request.environ))
         return _response_from_file(result, content)
-
-    def _answer_in_lines(self, asked: Request) -> Response:
-        """Begin an answer that reports the progress; its last line has the answer, or a late problem."""
-        environ = request.environ
-        note(bytes_in=body_length(environ, self._max_body_bytes))
-
-        def work(progress: OnProgress) -> tuple[Answer, BinaryIO]:
-            with self._body_in_file(environ) as body:
-                return self._big.answer_in_files(asked, body, client_of(environ), progress)
-
-        begun = lines(work, asked.instance, partial(_pieces_of, environ))
-        if isinstance(begun, tuple):
-            return _response_from_file(*begun)
-        finish = finish_later()
-        written = begun(lambda result, size: finish(bytes_out=size, **_facts_of(result)))
-        response = Response(written, headers={"Vary": VARY, "X-Accel-Buffering": "no"}, mimetype=NDJSON)
-        response.call_on_close(finish)  # if the client leaves before the last line
-        return response
 
     def _body_in_file(self, environ: "WSGIEnvironment") -> AbstractContextManager[BinaryIO]:
         """Return the body as a file with a descriptor: the server's, or a new one."""

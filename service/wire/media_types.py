@@ -12,7 +12,6 @@ MARKDOWN = "text/markdown"
 XML = "application/xml"
 SVG = "image/svg+xml"
 PNG = "image/png"
-NDJSON = "application/x-ndjson"
 TEXT = "text/plain"
 
 COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET})

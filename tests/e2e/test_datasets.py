@@ -1,4 +1,4 @@
-"""Named datasets of the real server: lines while an engine works, and queries that end when their clients leave."""
+"""Named datasets of the real server: answers of engines, and queries that end when their clients leave."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ from tests.support.servers import ROCPR, Server, rocpr_serve
 pytestmark = pytest.mark.all
 
 KEY = "rocpr_a-key-for-tests"
-HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", "Accept": "application/x-ndjson"}
+HEADERS = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
 TABLE = 'engine = "{engine}"\nscores = "p"\nlabels = "y"\nkeys = ["ann"]\n'
 SECONDS = 60.0
 RULES = [{"metric": "roc", "min": 0.99}]
@@ -65,19 +65,18 @@ def server(root: Path, lake: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def asked(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> Iterator[http.client.HTTPResponse]:
-    """Request lines; at the end, the client leaves."""
+def asked(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> Iterator[http.client.HTTPConnection]:
+    """Send a request; at the end, the client leaves."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
     with closing(connection):
         connection.request("POST", path, json.dumps(body), HEADERS)
-        with connection.getresponse() as response:
-            yield response
+        yield connection
 
 
-def lines_of(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> list[dict[str, Any]]:
-    with asked(server, body, path) as response:
-        assert (response.status, response.getheader("Content-Type")) == (200, "application/x-ndjson")
-        return [json.loads(line) for line in response]
+def answered(server: Server, body: dict[str, Any], path: str = "/v1/curves") -> tuple[int, dict[str, Any]]:
+    """The status and the document of an answer."""
+    with asked(server, body, path) as connection, connection.getresponse() as response:
+        return response.status, json.loads(response.read())
 
 
 def until(met: Callable[[], bool]) -> float:
@@ -93,13 +92,10 @@ def spilling(lake: Path) -> list[Path]:
     return list(lake.glob("rocpr-engine-*"))
 
 
-def test_lines_tell_each_step_and_end_with_the_answer(server: Server, lake: Path) -> None:
-    options = {"dataset": "few", "include": ["auc"], "tolerance": 1e-4}
-    *progress, last = lines_of(server, options)
-    steps = [line["progress"]["step"] for line in progress]
-    assert {"labels", "pass 1"} < set(steps)
-    assert all(0 <= line["progress"]["done"] <= 1 for line in progress)
-    assert last["answer"]["bounds"]["roc"]["upper"] - last["answer"]["bounds"]["roc"]["lower"] <= 1e-4
+def test_a_dataset_is_answered_within_its_tolerance(server: Server, lake: Path) -> None:
+    status, found = answered(server, {"dataset": "few", "include": ["auc"], "tolerance": 1e-4})
+    assert status == 200
+    assert found["bounds"]["roc"]["upper"] - found["bounds"]["roc"]["lower"] <= 1e-4
     assert not spilling(lake)
     logged = json.loads(server.log.read_text().splitlines()[-1])
     assert logged.items() >= {"event": "request", "status": 200, "lane": "big", "key": "ann"}.items()
@@ -111,36 +107,22 @@ def test_lines_tell_each_step_and_end_with_the_answer(server: Server, lake: Path
     [
         ({"dataset": "unknown"}, "/v1/curves", 404, "unknown_dataset"),
         ({"dataset": "few", "where": {"p": 1}}, "/v1/curves", 422, "invalid_request"),
-        ({"dataset": "few", "rules": RULES, "fail_status": 424}, "/v1/gates", 422, "invalid_request"),
+        ({"dataset": "few", "rules": RULES, "fail_status": 424}, "/v1/gates", 424, None),
+        ({"dataset": "wrong"}, "/v1/curves", 422, "invalid_request"),
         ({}, "/v1/curves", 422, "invalid_request"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_from_the_start_has_its_status(
-    server: Server, body: dict[str, Any], path: str, status: int, code: str
+def test_a_refusal_and_a_failed_gate_have_their_status(
+    server: Server, body: dict[str, Any], path: str, status: int, code: str | None
 ) -> None:
-    with asked(server, body, path) as response:
-        assert (response.status, response.getheader("Content-Type")) == (status, "application/problem+json")
-        assert json.loads(response.read())["type"] == f"/problems/{code}"
-
-
-def test_what_is_wrong_later_is_the_last_line(server: Server) -> None:
-    *progress, last = lines_of(server, {"dataset": "wrong"})
-    assert progress
-    assert last["problem"]["type"] == "/problems/invalid_request"
-    assert last["problem"]["errors"][0]["code"] == "missing"
-
-
-def test_every_evaluation_can_be_answered_in_lines(server: Server) -> None:
-    *_, last = lines_of(server, {"scores": [1, 2, 0], "labels": [0, 1, 0], "rules": RULES}, "/v1/gates")
-    assert last["answer"]["passed"] is True
+    found, document = answered(server, body, path)
+    assert (found, document.get("type")) == (status, code and f"/problems/{code}")
 
 
 def test_a_query_ends_with_its_client(server: Server, lake: Path) -> None:
     """The files that its engine wrote are removed."""
-    with asked(server, {"dataset": "many", "include": ["auc"]}) as response:
-        while json.loads(response.readline())["progress"]["step"] == "waiting":  # the engine is not open yet
-            pass
-        assert spilling(lake)
+    with asked(server, {"dataset": "many", "include": ["auc"]}):
+        until(lambda: bool(spilling(lake)))
     until(lambda: not spilling(lake))
 
 

@@ -79,7 +79,7 @@ def test_a_png_that_is_not_offered_is_406_and_says_why(client: FlaskClient, monk
     monkeypatch.setattr(png, "is_drawn", lambda: False)
     headers = {**JSON, "Accept": "image/png"}
     problem = check_problem(client.post(CURVES, data=SAMPLE, headers=headers), "not_acceptable")
-    assert problem["detail"].endswith(f", application/x-ndjson. {png.NEEDS}")
+    assert problem["detail"].endswith(f", text/plain. {png.NEEDS}")
     assert client.post(CURVES, data=SAMPLE, headers={**JSON, "Accept": "image/png, image/*;q=0.5"}).mimetype == SVG
 
 

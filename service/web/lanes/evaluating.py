@@ -12,7 +12,6 @@ import os
 import resource
 import signal
 import sys
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from logging.config import dictConfig
@@ -24,7 +23,6 @@ from typing import BinaryIO
 from service.answer import answer, lack_of_memory
 from service.curves.clock import TooMuchWork
 from service.curves.sweep.sweep import COMPILED
-from service.datasets.dataset_groups import OnProgress
 from service.environment import freeze_loaded_objects, give_memory_back, leave_pandas_out, own_memory_bytes
 from service.request import Answer, Effort, Request
 from service.web.observation.log import logging_configuration
@@ -45,9 +43,6 @@ large request may go to another process."""
 KEEP_SECONDS = 1.0
 """How long an idle evaluator keeps its memory. Getting it from the system again takes up to half a request's time."""
 
-_TELL_SECONDS = 0.5
-"""How often a process reports its progress within a step."""
-
 _PR_SET_PDEATHSIG = 1
 
 _LOG = logging.getLogger("service")
@@ -66,14 +61,6 @@ class Failure:
     """What an evaluator sends instead of an answer, and the error that the server raises for it."""
 
     error: type[Exception]
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A report of progress, which an evaluator sends before its answer."""
-
-    step: str
-    done: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,32 +91,18 @@ def run_evaluator(pipe: Connection, limits: Limits, memory_bytes: int, niceness:
                 give_memory_back()
             task: Task = pipe.recv()
             files = [reduction.recv_handle(pipe) for _ in range(2 * task.in_files)]
-            result = _done(task, limits, files, _telling(pipe))
+            result = _done(task, limits, files)
             pipe.send(result)
             del task, result
             if own_memory_bytes() > KEPT_BYTES:
                 give_memory_back()
 
 
-def _telling(pipe: Connection) -> OnProgress:
-    """Make the function that reports each new step to the server, and now and then the progress within it."""
-    last = ("", 0.0)
-
-    def tell(step: str, done: float) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if step != last[0] or now - last[1] > _TELL_SECONDS:
-            last = (step, now)
-            pipe.send(Told(step, done))
-
-    return tell
-
-
-def _done(task: Task, limits: Limits, files: list[int], progress: OnProgress | None = None) -> Answer | Failure:
+def _done(task: Task, limits: Limits, files: list[int]) -> Answer | Failure:
     try:
         if task.in_files:
             body, content = files
-            return _answered_in_files(task.request, limits, body, content, progress)
+            return _answered_in_files(task.request, limits, body, content)
         return answer(task.request, limits, task.effort, Output(HEADROOM_BYTES))
     except TooMuchWork:
         return Failure(TooMuchWork)
@@ -140,13 +113,11 @@ def _done(task: Task, limits: Limits, files: list[int], progress: OnProgress | N
         return Failure(EvaluatorFailed)
 
 
-def _answered_in_files(
-    request: Request, limits: Limits, body: int, content: int, progress: OnProgress | None = None
-) -> Answer:
+def _answered_in_files(request: Request, limits: Limits, body: int, content: int) -> Answer:
     with open(body, "rb") as source, open(content, "wb") as target:  # descriptors
         try:
             output = Output(HEADROOM_BYTES, target)
-            result = answer(replace(request, body=mapped(source)), limits, output=output, progress=progress)
+            result = answer(replace(request, body=mapped(source)), limits, output=output)
         except MemoryError:  # not even enough for the body
             result = lack_of_memory(request)
         if result.body:  # a problem, perhaps after part of an answer

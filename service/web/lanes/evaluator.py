@@ -13,9 +13,8 @@ from threading import Lock
 from typing import BinaryIO, cast
 
 from service.curves.sweep.sweep import COMPILED
-from service.datasets.dataset_groups import OnProgress
 from service.request import Answer, Effort, Request
-from service.web.lanes.evaluating import Failure, Task, Told, run_evaluator
+from service.web.lanes.evaluating import Failure, Task, run_evaluator
 from service.wire.limits import Limits
 
 NICENESS = 10
@@ -78,30 +77,20 @@ class EvaluatorProcess:
         """
         return self._ask(Task(request, effort, in_files=False), (), seconds)
 
-    def answer_in_files(
-        self,
-        request: Request,
-        files: tuple[BinaryIO, BinaryIO],
-        seconds: float,
-        progress: OnProgress | None = None,
-    ) -> Answer:
+    def answer_in_files(self, request: Request, files: tuple[BinaryIO, BinaryIO], seconds: float) -> Answer:
         """Answer a request whose body is in the first file, into the second; the Answer itself has no body.
 
         Raises EvaluatorDied, EvaluatorFailed, NoRoom, or DeadlineExceeded after `seconds`; then call `end`.
         """
-        return self._ask(Task(request, None, in_files=True), files, seconds, progress)
+        return self._ask(Task(request, None, in_files=True), files, seconds)
 
-    def _ask(
-        self, task: Task, files: tuple[BinaryIO, ...], seconds: float, progress: OnProgress | None = None
-    ) -> Answer:
+    def _ask(self, task: Task, files: tuple[BinaryIO, ...], seconds: float) -> Answer:
         end = time.monotonic() + seconds
         try:
             self._pipe.send(task)
             for file in files:
                 reduction.send_handle(self._pipe, file.fileno(), self.pid)
-            while isinstance(result := self._received(end), Told):
-                if progress is not None:
-                    progress(result.step, result.done)
+            result = self._received(end)
         except (EOFError, OSError) as error:
             raise EvaluatorDied from error
         if isinstance(result, Failure):

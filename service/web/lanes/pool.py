@@ -11,7 +11,6 @@ from threading import Lock, Timer
 from typing import BinaryIO, TypeVar
 
 from service.curves.clock import TooMuchWork
-from service.datasets.dataset_groups import OnProgress
 from service.request import Answer, Effort, Request
 from service.web.lanes.evaluating import NoRoom
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied, EvaluatorNotStarted, EvaluatorProcess
@@ -77,9 +76,7 @@ class EvaluatorPool:
         """
         return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
 
-    def answer_in_files(
-        self, request: Request, body: BinaryIO, client: Client, progress: OnProgress | None = None
-    ) -> tuple[Answer, BinaryIO]:
+    def answer_in_files(self, request: Request, body: BinaryIO, client: Client) -> tuple[Answer, BinaryIO]:
         """Answer a request whose body is in a file; returns the answer and the file with its body.
 
         Raises like `answer`, and Problem overloaded if the spool directory is full.
@@ -89,7 +86,7 @@ class EvaluatorPool:
             content = self._spool.open()
             try:
                 with self._being_written(content):
-                    return evaluator.answer_in_files(request, (body, content), seconds, progress), content
+                    return evaluator.answer_in_files(request, (body, content), seconds), content
             except BaseException:
                 content.close()
                 raise

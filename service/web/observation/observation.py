@@ -3,18 +3,16 @@
 Knows Flask's hooks and the possible facts; never what a client sent. A line holds numbers and our own words: the rule
 that the path matched, a known method, the code of a problem. The only client text that it repeats is the id.
 
-All of it happens when the answer is ready and before it is sent; if the answer is sent in lines, before the last one.
-So times exclude slow clients, and once a client has its answer, the log has the line. A request whose client has left
-is only counted.
+All of it happens when the answer is ready and before it is sent. So times exclude slow clients, and once a client has
+its answer, the log has the line. A request whose client has left is only counted.
 """
 
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
 from random import getrandbits
 from time import perf_counter
 from typing import Any
@@ -39,7 +37,6 @@ __all__ = [
     "UNMATCHED",
     "Fact",
     "count_abandoned",
-    "finish_later",
     "helper_ended",
     "install_observation",
     "metrics_blueprint",
@@ -88,9 +85,6 @@ class _Observed:
     id: str
     start: float
     facts: dict[str, Any] = field(default_factory=dict)
-    finishes_later: bool = False
-    finish: Callable[[], dict[str, Any] | None] | None = None
-    """Writes and counts the line, once the answer has begun."""
 
     def note(self, facts: Mapping[str, Fact]) -> None:
         """Add facts; None is ignored."""
@@ -125,25 +119,6 @@ def note(**facts: Fact) -> None:
         raise TypeError(message)
     if (observed := _current.get()) is not None:
         observed.note(facts)
-
-
-def finish_later() -> Callable[..., None]:
-    """Return a function that logs and counts the current request, whose answer begins before all is known.
-
-    It takes more facts, on any thread, and does nothing the second time.
-    """
-    observed = _current.get()
-    if observed is None:
-        return lambda **_: None
-    observed.finishes_later = True
-
-    def finish(**facts: Fact) -> None:
-        observed.note(facts)
-        written, observed.finish = observed.finish, None
-        if written is not None:
-            written()
-
-    return finish
 
 
 def record_refusal(status: int, code: str, route: str = UNMATCHED, method: str = OTHER) -> str:
@@ -186,13 +161,7 @@ def _finish(response: Response) -> Response:
     }
     if "bytes_out" not in observed.facts:
         observed.note({"bytes_out": 0 if method == "HEAD" else response.content_length})
-    client, waited = client_of(environ), environ.get(WAITED)
-    record = partial(_record, observed, head, client, waited)
-    if observed.finishes_later:
-        observed.finish = record
-        line: dict[str, Any] | None = _line(observed, head, waited)
-    else:
-        line = record()
+    line = _record(observed, head, client_of(environ), environ.get(WAITED))
     if line is None:
         return response
     response.headers.add(REQUEST_ID, observed.id)

@@ -131,7 +131,7 @@ def test_a_problem_takes_the_place_of_a_part_of_an_answer(monkeypatch: pytest.Mo
     """The problem replaces whatever was written before it."""
     long = b"x" * 100_000
 
-    def answer_in_part(request: Request, _limits: object, output: Output, progress: object) -> Answer:  # noqa: ARG001  # answer's parameters
+    def answer_in_part(request: Request, _limits: object, output: Output) -> Answer:
         output.write(long)
         return lack_of_memory(request)
 

@@ -195,7 +195,7 @@ def test_an_answer_is_given_where_no_thread_can_be_had(pool: Pool, monkeypatch: 
 def test_a_second_try_has_the_remaining_time(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
 
-    def die(_self: object, _request: Request, _files: object, seconds: float, _progress: object) -> Answer:
+    def die(_self: object, _request: Request, _files: object, seconds: float) -> Answer:
         given.append(seconds)
         time.sleep(0.1)
         raise EvaluatorDied

@@ -4,8 +4,6 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Event
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -13,14 +11,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web import operation_routes
-from service.web.lanes.pool import EvaluatorPool
 from service.web.observation.observation import helper_ended, install_observation, note, record_refusal
-from service.wire.media_types import NDJSON
-from service.wire.problems import Problem
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, Lines, observed_app
 
 BODY = json.dumps(SAMPLE).encode()
-IN_LINES = {"Accept": NDJSON}
 MADE_ID = re.compile("[0-9a-f]{32}")
 
 ALWAYS = {"time", "level", "event", "id", "method", "route", "status", "pid"}
@@ -76,43 +70,6 @@ class TestLines:
         assert line.keys() == OPERATION | STAGES | {"rows", "bytes_in"}
         assert (line["status"], line["level"], line["operation"], line["rows"]) == (409, "info", "gates", 4)
         assert line["bytes_out"] == len(answer.data)
-
-    def test_of_an_answer_in_lines(self, client: FlaskClient, lines: Lines) -> None:
-        answer = client.post(CURVES, data=BODY, content_type="application/json", headers=IN_LINES, buffered=True)
-        (line,) = lines()
-        assert line.keys() == OPERATION | STAGES | {"rows", "bytes_in"}
-        assert (line["lane"], line["rows"], line["bytes_in"]) == ("big", 4, len(BODY))
-        assert line["bytes_out"] == len(answer.data)
-        assert json.loads(answer.data.splitlines()[-1])["answer"] == client.post(CURVES, json=SAMPLE).get_json()
-        assert line["id"] == answer.headers["X-Request-ID"]
-        assert re.fullmatch(r"total;dur=[0-9.]+, lane;desc=big", answer.headers["Server-Timing"])
-
-    @pytest.mark.parametrize("leaves", [False, True])
-    def test_of_a_late_problem_come_once(
-        self,
-        client: FlaskClient,
-        monkeypatch: pytest.MonkeyPatch,
-        lines: Lines,
-        leaves: bool,  # noqa: FBT001  # a case
-    ) -> None:
-        begun = Event()
-
-        def answer_in_files(*arguments: Any) -> None:
-            *_, progress = arguments
-            progress("pass 1", 0.24951)
-            begun.wait()
-            raise Problem("deadline_exceeded", "Too late.")
-
-        monkeypatch.setattr(EvaluatorPool, "answer_in_files", answer_in_files)
-        answer = client.post(CURVES, data=BODY, content_type="application/json", headers=IN_LINES)
-        assert not lines()
-        begun.set()
-        if not leaves:
-            assert json.loads(answer.data.splitlines()[0]) == {"progress": {"step": "pass 1", "done": 0.25}}
-        answer.close()
-        (line,) = lines()
-        assert (line["status"], line.get("problem")) == (200, None if leaves else "deadline_exceeded")
-        assert leaves or line["bytes_out"] == len(answer.data)
 
     def test_of_another_path(self, client: FlaskClient, lines: Lines) -> None:
         client.get(f"/{CANARY}")
