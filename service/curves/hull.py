@@ -22,20 +22,22 @@ class RocHull:
     """The upper convex hull of a table's (fp, tp), as rows of the table, ascending.
 
     vertices   from the first row to the last point; of equal rows the first. Rows on an edge are not vertices.
+    members    whether each row is on the hull, (n,): vertices, rows equal to them, and rows on an edge between two.
     """
 
     table: ConfusionTable
     vertices: IntArray
+    members: BoolArray
 
     @classmethod
     def of(cls, table: ConfusionTable) -> "RocHull":
         """Find the hull of a table's rows."""
-        return cls(table, sweep.hull(table.tp, table.fp))
+        return cls(table, *sweep.hull_and_members(table.tp, table.fp))
 
     @cached_property
     def boundary(self) -> IntArray:
-        """All rows on the hull: the vertices, rows equal to them, and every row on an edge between two of them."""
-        return np.flatnonzero(self.contains())
+        """All rows on the hull, ascending."""
+        return np.flatnonzero(self.members)
 
     def best(self, gain: Fraction, loss: Fraction) -> int:
         """Find the row where gain · tp - loss · fp is greatest, decided without rounding; the first of two.
@@ -51,14 +53,10 @@ class RocHull:
         found = bisect_left(range(self.vertices.size - 1), True, key=is_no_gain)  # noqa: FBT003  # the value to find
         return int(self.vertices[found])
 
-    def contains(self) -> BoolArray:
-        """Whether each row is on the hull, (n,)."""
-        return sweep.on_hull(self.table.tp, self.table.fp, self.vertices)
-
 
 def roc_convex_hull(table: ConfusionTable) -> IntArray:
     """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending."""
-    return RocHull.of(table).vertices
+    return sweep.hull(table.tp, table.fp)
 
 
 def corners(table: ConfusionTable) -> BoolArray:

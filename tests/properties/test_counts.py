@@ -37,7 +37,7 @@ def hull_is_brute_force(rows: Rows) -> None:
     """Compare membership, strict vertices and corners with every possible segment."""
     table, service = rows.table(), ConfusionTable.from_counts(rows.counts())
     vertices = roc_convex_hull(service)
-    assert RocHull.of(service).contains().tolist() == reference.on_hull(table)
+    assert RocHull.of(service).members.tolist() == reference.on_hull(table)
     found = [(Fraction(service.fp[i]), Fraction(service.tp[i])) for i in vertices.tolist()]
     assert found == reference.hull_corners(table)
     assert corners(service).tolist() == reference.corners(table)
@@ -196,7 +196,7 @@ def test_hull_a_unit_off_a_line_at_full_size(nudge: int) -> None:
     tp, fp = LARGEST // 2 + nudge, LARGEST // 2
     rows = Rows([tp], [fp], LARGEST, LARGEST)
     table = ConfusionTable.from_counts(rows.counts())
-    assert RocHull.of(table).contains().tolist() == [True, nudge >= 0, True]
+    assert RocHull.of(table).members.tolist() == [True, nudge >= 0, True]
     hull_is_brute_force(rows)
 
 

@@ -150,6 +150,13 @@ def _inside(*steps: list[float]) -> Iterator[float]:
             yield from (k / (k + f + (f_after - f) * ((k - t) / (t_after - t)))).tolist()
 
 
+def points(tp: FloatArray, fp: FloatArray, positives: float, negatives: float) -> FloatArray:
+    """The columns fn, tn, fpr, tpr and precision of rows, (5, n)."""
+    called = tp + fp
+    precision = np.divide(tp, called, out=np.full(tp.size, np.nan), where=called > 0)
+    return np.stack((positives - tp, negatives - fp, fp / negatives, tp / positives, precision))
+
+
 def slices(
     numbers: IntArray,
     count: int,
