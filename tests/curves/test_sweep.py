@@ -86,6 +86,18 @@ def test_a_hull_has_the_first_row_at_each_corner(counts: Counts) -> None:
     assert on.tolist() == reference.on_hull(exact)
 
 
+@examples(200)
+@given(sweeps.any_rows, st.integers(0, 5))
+def test_twice_the_area_under_some_rows_is_all_but_exact(counts: Counts, first: int) -> None:
+    tp, fp = (column[first:] for column in counts)
+    steps = [tuple(map(Fraction, step)) for step in zip(tp, tp[1:], fp, fp[1:], strict=False)]
+    exact = sum(((f_after - f) * (t + t_after) for t, t_after, f, f_after in steps), Fraction(0))
+    found = sweep.doubled_area(tp, fp)
+    if all((column == np.floor(column)).all() and column.max(initial=0) < 2.0**40 for column in (tp, fp)):
+        assert found == exact
+    assert abs(found - exact) <= exact / 10**20
+
+
 @examples(100)
 @given(sweeps.any_rows)
 def test_points_are_rounded_once(counts: Counts) -> None:

@@ -56,6 +56,7 @@ def _of_sample(
 def _of_counts(tp: np.ndarray, fp: np.ndarray) -> Iterator[np.ndarray]:
     (hull, members), rows = sweep.hull_and_members(tp, fp), np.arange(tp.size)
     yield from (hull, members, sweep.points(tp, fp, tp[-1], fp[-1]))
+    yield np.array([float(sweep.doubled_area(tp[first:], fp[first:])) for first in (0, tp.size // 2)])
     yield np.sign(sweep.turns(tp, fp, rows[:-2], rows[1:-1], rows[2:]))
     yield np.array([*sweep.areas(tp, fp), *sweep.areas(tp, fp, hull)])
     if 1 <= tp[-1] < 1e5:
