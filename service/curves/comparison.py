@@ -21,7 +21,7 @@ from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, enumerated, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
 from service.curves.grouped import Grouped
-from service.curves.hull import corners, roc_convex_hull
+from service.curves.hull import drop_collinear, roc_convex_hull
 from service.curves.indices import INDICES
 from service.curves.roc import fpr, tpr
 
@@ -93,7 +93,7 @@ def evaluate_comparison(
     names, tables = tuple(evaluations), _tables(evaluations.values())
     hulls = [table.select(roc_convex_hull(table)) for table in tables]
     joint, suppliers = _joint_hull(names, hulls)
-    curves = [table.select(corners(table)) for table in tables if table.rises]
+    curves = [table.select(drop_collinear(table)) for table in tables if table.rises]
     curves = curves if len(curves) == len(tables) else []
     best_roc = _best_of_curves(names, compare_curves(curves, "fp")) if curves else None
     over_tp = compare_curves(curves, "tp") if curves else None

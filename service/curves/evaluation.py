@@ -17,13 +17,13 @@ from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.errors import enumerated, joined, plain
 from service.curves.grouped import Grouped
-from service.curves.hull import RocHull, corners
+from service.curves.hull import RocHull, drop_collinear
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
 from service.curves.sample import Sample
+from service.curves.simplification import drawn_rows
 from service.curves.sweep import sweep
-from service.curves.thinning import drawn_rows
 
 DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
 INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
@@ -210,7 +210,7 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
 
 def _bends(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
     """The rows where a curve bends: all of them, or those visible in a picture."""
-    return drawn_rows(table, hull.vertices) if keep == "drawn" else np.flatnonzero(corners(table))
+    return drawn_rows(table, hull.vertices) if keep == "drawn" else drop_collinear(table)
 
 
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:

@@ -1,4 +1,4 @@
-"""The ROC convex hull and the corners of a curve, as selections of the table's rows.
+"""The ROC convex hull, and the rows where a curve bends, as selections of the table's rows.
 
 Works on counts, not on rates, so that membership is exact. Knows the table and the geometric predicate only.
 Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exactly the points beneath it.
@@ -59,23 +59,16 @@ def roc_convex_hull(table: ConfusionTable) -> IntArray:
     return sweep.hull(table.tp, table.fp)
 
 
-def corners(table: ConfusionTable) -> BoolArray:
-    """Which rows bend the curve, (n,): leaving out the others changes neither the ROC nor the PR curve.
+def drop_collinear(table: ConfusionTable) -> IntArray:
+    """The rows where the curve bends, ascending: leaving out the others changes neither the ROC nor the PR curve.
 
-    A row on the straight line between its neighbours in count space is not a corner, nor is a repeated row. Rows that
-    no sweep could give form no curve, so all of them stay.
+    A row on the straight line between its neighbours in count space is dropped, and so is a repeated row. Of the rows
+    (tp, fp) = (0, 0), (1, 0), (2, 0), (2, 1) the second is. Rows that no sweep could give form no curve, so all stay.
     """
+    tp, fp = table.tp, table.fp
     if not table.rises:
-        return np.ones(table.tp.size, dtype=np.bool_)
-    rows = _distinct(table, np.arange(table.tp.size))
-    turns = CountSpace.of(table).turns(rows) != 0
-    corner = np.zeros(table.tp.size, dtype=np.bool_)
-    corner[rows[np.concatenate(([True], turns, [True]))]] = True
-    return corner
-
-
-def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
-    """The first of each run of equal rows among those given."""
-    tp, fp = table.tp.take(rows), table.fp.take(rows)
-    out: IntArray = rows[np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1]))]
+        return np.arange(tp.size)
+    rows = np.flatnonzero(np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])))
+    bends = CountSpace.of(table).turns(rows) != 0
+    out: IntArray = rows[np.concatenate(([True], bends, [True]))]
     return out

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from service.curves.confusion import ConfusionTable
-from service.curves.hull import RocHull, corners, roc_convex_hull
+from service.curves.hull import RocHull, drop_collinear, roc_convex_hull
 from tests.support.strategies import Rows
 
 pytestmark = pytest.mark.usefixtures("loops")
@@ -81,10 +81,10 @@ CORNERS = {
 @pytest.mark.parametrize("name", CORNERS)
 def test_the_corners_of_the_curve_are_found(name: str) -> None:
     points, expected = CORNERS[name]
-    assert corners(table_of(points, 4, 4)).tolist() == expected
+    assert drop_collinear(table_of(points, 4, 4)).tolist() == np.flatnonzero(expected).tolist()
 
 
 def test_a_corner_may_turn_either_way() -> None:
     table = table_of([(1, 3), (3, 4)], 4, 6)
-    assert corners(table).tolist() == [True, True, True, True]
+    assert drop_collinear(table).tolist() == [0, 1, 2, 3]
     assert RocHull.of(table).members.tolist() == [True, False, True, True]
