@@ -10,7 +10,7 @@ import numpy as np
 from service.charts.legend import Layer, points
 from service.charts.plane import Caption, Plane
 from service.curves.drawing import DrawnTable
-from service.curves.thinning import Line
+from service.curves.simplification import Line
 
 CURVE_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
 """{plane: what it shows}"""

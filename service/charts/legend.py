@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.charts.svg import SIZE, Sheet, wrapped
-from service.curves.thinning import Line
+from service.curves.simplification import Line
 
 EDGE = 16
 """Pixels between the edge of a picture and its texts."""

@@ -17,7 +17,7 @@ from service.charts.wording import read, totals
 from service.curves.calibration import are_probabilities
 from service.curves.costs import CostOptions, Costs
 from service.curves.drawing import CurvesDrawing, along
-from service.curves.thinning import Line
+from service.curves.simplification import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
 _MOST_PLACES = 10

@@ -17,7 +17,7 @@ from service.charts.svg import named
 from service.charts.theme import hue
 from service.charts.wording import decimals, totals, worst_first
 from service.curves.arrays import FloatArray, IntArray
-from service.curves.thinning import Line
+from service.curves.simplification import Line
 from service.inference.sliced import Sliced
 
 _AREA_TITLES = {"roc": "ROC area", "pr": "PR area"}

@@ -17,7 +17,7 @@ from service.charts.picture import Picture
 from service.charts.plane import Plane
 from service.charts.svg import clean
 from service.curves.clock import still_time
-from service.curves.thinning import Line
+from service.curves.simplification import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 
 _MOST_COLUMNS = 60

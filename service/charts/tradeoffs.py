@@ -16,7 +16,7 @@ from service.charts.theme import dash, hue
 from service.charts.wording import listed, totals
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.indices import INDICES, Rows
-from service.curves.thinning import Line, thinned
+from service.curves.simplification import Line, simplify
 from service.curves.tradeoff import OptimalCurve, Tradeoff, Tradeoffs
 
 _THRESHOLDS_HIGH = 90
@@ -61,7 +61,7 @@ def _optimal_line(optimal: OptimalCurve, name: str, positives: float, side: floa
     rows = Rows(optimal.tp, optimal.fp, positives).scaled[row]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         value = np.minimum(INDICES[name].value(rows, weight, 1 - weight), 1.0)
-    kept = thinned(weight * side, value * side)
+    kept = simplify(weight * side, value * side)
     return Line(weight[kept], value[kept])
 
 
@@ -90,7 +90,7 @@ def _strip(result: Tradeoffs, side: float) -> Iterator[Plane]:
     # Halved first: thresholds may differ by more than the greatest double.
     middle, half = least / 2 + most / 2, most / 2 - least / 2
     heights = (y / 2 - middle / 2) / half + 0.5 if half > 0 else np.full(y.size, 0.5)
-    kept = thinned(x * side, heights * _THRESHOLDS_HIGH)
+    kept = simplify(x * side, heights * _THRESHOLDS_HIGH)
     steps = Layer(series=hue(0), shapes=[Line(x[kept], heights[kept])])
     grid = Layer(series="grid", wide=1, shapes=[points([0, 1], [height, height]) for height in (0, 0.5, 1)])
     # Thresholds fall as recall weighs more, so these corners are free for numbers of any length.

@@ -9,7 +9,7 @@ from math import isnan
 import numpy as np
 
 from service.curves.arrays import FloatArray, IntArray
-from service.curves.thinning import Line
+from service.curves.simplification import Line
 from service.inference.intervals import Interval
 from service.inference.rules import percent
 

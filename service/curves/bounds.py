@@ -17,7 +17,7 @@ from service.curves.confusion import ConfusionTable, running_sums
 from service.curves.double_double import power_of_two_scale, two_sum
 from service.curves.grouped import Grouped
 from service.curves.hull import roc_convex_hull
-from service.curves.sweep.plain import integrals
+from service.curves.sweep.plain import mean_precision
 
 _WITHIN = 2.0**-50
 """Rounding moves an area, or an engine's sum, by less than this share of it."""
@@ -116,7 +116,7 @@ def _least_average_precision(groups: Grouped, worst: ConfusionTable, rows: IntAr
     tp, fp = worst.tp * up, worst.fp * up
     grows = tp[rows] > tp[rows - 1]
     at = rows[groups.is_open & grows]
-    parts = integrals(tp[at - 1], tp[at], fp[at - 1], fp[at]).tolist()
+    parts = ((tp[at] - tp[at - 1]) * mean_precision(tp[at - 1], tp[at], fp[at - 1], fp[at])).tolist()
     at = rows[~groups.is_open & grows]
     parts += ((tp[at] - tp[at - 1]) * (tp[at] / (tp[at] + fp[at]))).tolist()
     return min(math.fsum(parts) / (worst.positives * up), 1.0)

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
-from service.curves.arrays import BoolArray, FloatArray, IntArray
+from service.curves.arrays import BoolArray, FloatArray
+from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
-from service.curves.crossings import Leads, leads
+from service.curves.crossings import CurveComparison, compare_curves
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, enumerated, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
 from service.curves.grouped import Grouped
-from service.curves.hull import corners, roc_convex_hull
+from service.curves.hull import drop_collinear, roc_convex_hull
 from service.curves.indices import INDICES
 from service.curves.roc import fpr, tpr
 
@@ -92,10 +93,10 @@ def evaluate_comparison(
     names, tables = tuple(evaluations), _tables(evaluations.values())
     hulls = [table.select(roc_convex_hull(table)) for table in tables]
     joint, suppliers = _joint_hull(names, hulls)
-    curves = [table.select(corners(table)) for table in tables if table.rises]
+    curves = [table.select(drop_collinear(table)) for table in tables if table.rises]
     curves = curves if len(curves) == len(tables) else []
-    best_roc = _best_of_curves(names, leads(curves, "fp")) if curves else None
-    over_tp = leads(curves, "tp") if curves else None
+    best_roc = _best_of_curves(names, compare_curves(curves, "fp")) if curves else None
+    over_tp = compare_curves(curves, "tp") if curves else None
     auc = tuple(areas(table, hull) for table, hull in zip(tables, hulls, strict=True))
     given = evaluations.values()
     rocs = [None if isinstance(of, Counts) else each.roc for each, of in zip(auc, given, strict=True)]
@@ -170,7 +171,7 @@ def _merged(start: FloatArray, end: FloatArray, best: list[Names]) -> Best:
     return Best(start[first], end[[*(k - 1 for k in first[1:]), -1]], tuple(best[k] for k in first))
 
 
-def _dominance(names: Names, pairs: Leads) -> Dominance:
+def _dominance(names: Names, pairs: CurveComparison) -> Dominance:
     """A curve dominates another if the other is never ahead of it."""
     dominates = np.ones((len(names), len(names)), dtype=np.bool_)
     dominates[pairs.second, pairs.first] = ~pairs.first_ever
@@ -183,38 +184,21 @@ def _dominance(names: Names, pairs: Leads) -> Dominance:
     )
 
 
-def _best_of_curves(names: Names, pairs: Leads) -> Best:
+def _best_of_curves(names: Names, pairs: CurveComparison) -> Best:
     """A curve is best where no other is ahead of it; the sets of best curves are sums of powers of two."""
     ahead = np.flatnonzero(pairs.leader)
-    pair, leader = pairs.pair[ahead], pairs.leader[ahead]
-    behind = np.where(leader > 0, pairs.first[pair], pairs.second[pair])
-    order = np.argsort(behind, kind="stable")
-    stops = np.searchsorted(behind[order], np.arange(len(names)), side="right").tolist()
-    ends, changes = [np.array([0.0, 1.0])], [np.zeros(2, dtype=np.int64)]
-    for number, stretch in enumerate(itertools.pairwise([0, *stops])):
-        intervals = ahead[order[slice(*stretch)]]
-        start, end = _uncovered(pairs.start[intervals], pairs.end[intervals])
-        ends += [start, end]
-        changes += [np.full(start.size, 1 << number), np.full(end.size, -(1 << number))]
-    at, sets = _running_sums(np.concatenate(ends), np.concatenate(changes))
+    pair = pairs.pair[ahead]
+    behind = np.where(pairs.leader[ahead] > 0, pairs.first[pair], pairs.second[pair])
+    at, place = np.unique(np.concatenate(([0.0, 1.0], pairs.start[ahead], pairs.end[ahead])), return_inverse=True)
+    starts, ends = np.split(place[2:], 2)
+    sets = np.zeros(at.size, dtype=np.int64)
+    for number in range(len(names)):
+        still_time()
+        of = behind == number
+        started, ended = (np.bincount(places[of], minlength=at.size) for places in (starts, ends))
+        sets |= (np.cumsum(started - ended) == 0).astype(np.int64) << number
     members = {key: tuple(name for number, name in enumerate(names) if key >> number & 1) for key in set(sets.tolist())}
-    return _merged(at[:-1], at[1:], [members[key] for key in sets.tolist()])
-
-
-def _uncovered(starts: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The intervals of [0, 1] not covered by those given, (starts, ends); neighbours may touch."""
-    at, covers = _running_sums(
-        np.concatenate(([0.0], starts, ends, [1.0])), np.repeat([0, 1, -1, 0], [1, starts.size, ends.size, 1])
-    )
-    return at[:-1][covers == 0], at[1:][covers == 0]
-
-
-def _running_sums(at: FloatArray, change: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return the distinct places, ascending, (n,), and the running sum of changes at all but the last, (n - 1,)."""
-    places, place = np.unique(at, return_inverse=True)
-    sums = np.zeros(places.size, dtype=np.int64)
-    np.add.at(sums, place, change)
-    return places, np.cumsum(sums)[:-1]
+    return _merged(at[:-1], at[1:], [members[key] for key in sets[:-1].tolist()])
 
 
 def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning, ...]:

@@ -1,14 +1,17 @@
 """Where one curve runs above another: exact signs between the rows of both, and exact crossings.
 
-Two curves of equal totals are compared over fp (the ROC curve: more tp is better) or over tp (the PR curve: less fp is
-better). Between neighbouring rows of the two, both are straight in counts, so they cross at most once. Pairs of small
-curves are compared many at a time: 50 curves have 1,225 pairs. Knows tables and the geometric predicate. Source: Davis
-& Goadrich 2006, theorem 3.2.
+    walk along the abscissae of both curves' rows: fp for ROC curves (more tp is better), tp for PR curves (less fp is)
+    between two of them both curves are straight in counts, so they cross at most once
+    find who is ahead at either end of each such interval and, if that differs, where the lines cross
+    join neighbouring intervals with the same leader
+
+Small curves are compared many pairs at a time: 50 curves have 1,225 pairs. Knows tables and the geometric predicate.
+Source: Davis & Goadrich 2006, theorem 3.2.
 """
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,7 +27,7 @@ Axis = Literal["fp", "tp"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leads:
+class CurveComparison:
     """Which curve is ahead where, for every pair of curves.
 
     first, second   the curves of each pair by number, (m,).
@@ -45,26 +48,16 @@ class Leads:
     leader: FloatArray
 
 
-def leads(curves: Sequence[ConfusionTable], axis: Axis) -> Leads:
+def compare_curves(curves: Sequence[ConfusionTable], axis: Axis) -> CurveComparison:
     """Compare two or more sweeps of equal totals over fpr (`axis` fp) or recall (tp).
 
     Crossings are exact and rounded once. At a vertical step an interval takes the limit from its inside.
     """
     sizes = np.array([curve.tp.size for curve in curves])
-    total = curves[0].negatives if axis == "fp" else curves[0].positives
-    pool = _Pool(CountSpace.of(*curves), sizes, axis, total)
+    pool = _Pool(CountSpace.of(*curves), sizes, axis, curves[0].negatives if axis == "fp" else curves[0].positives)
     first, second = np.array(list(itertools.combinations(range(sizes.size), 2))).T
-    parts: list[Leads] = []
-    compared = 0
-    for some in _batches(sizes[first] + sizes[second]):
-        part = pool.leads(first[some], second[some])
-        parts.append(replace(part, pair=part.pair + compared))
-        compared += part.first.size
-    return (
-        parts[0]
-        if len(parts) == 1
-        else Leads(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Leads)))
-    )
+    found = [pool.compare(first[some], second[some], some.start) for some in _batches(sizes[first] + sizes[second])]
+    return CurveComparison(first, second, *map(np.concatenate, zip(*found, strict=True)))
 
 
 def _batches(rows: IntArray) -> Iterator[slice]:
@@ -93,48 +86,40 @@ class _Pool:
     @cached_property
     def ranks(self) -> tuple[FloatArray, IntArray]:
         """The distinct x, ascending, and each row's place among them."""
-        return np.unique(self.x, return_inverse=True)
+        order = np.argsort(self.x, kind="stable")  # which merges the curves: each is in order
+        x = self.x[order]
+        changes = _changes(x)
+        ranks = np.empty(x.size, dtype=np.int64)
+        ranks[order] = np.cumsum(changes) - 1
+        return x[changes], ranks
 
-    def leads(self, first: IntArray, second: IntArray) -> Leads:
-        """Compare some pairs, numbered from 0."""
-        rows = self._rows(first), self._rows(second)
-        keys: list[NDArray[Any]]
-        if first.size == 1:
-            keys = [self.x[part] for part in rows]
-            grid = at = np.union1d(*keys)
-            pair = np.zeros(grid.size - 1, dtype=np.int64)
-            before: slice | IntArray = slice(None, -1)
-            after: slice | IntArray = slice(1, None)
-        else:  # one ordering of the places of all pairs, pair after pair
-            distinct, rank = self.ranks
-            keys = [
-                np.repeat(np.arange(first.size) * distinct.size, self.sizes[curve]) + rank[part]
-                for curve, part in zip((first, second), rows, strict=True)
-            ]
-            grid = np.union1d(*keys)
-            pair, place = np.divmod(grid, distinct.size)
-            at = distinct[place]
-            before = np.flatnonzero(pair[1:] == pair[:-1])
-            after, pair = before + 1, pair[before]
-        ends = [part[np.searchsorted(key, grid[after])] for key, part in zip(keys, rows, strict=True)]
+    def compare(self, first: IntArray, second: IntArray, number: int) -> tuple[NDArray[Any], ...]:
+        """The columns of a CurveComparison from first_ever on, for pairs that are numbered from `number` on."""
+        distinct, ranks = self.ranks
+        rows, places = [], []  # a place is a pair and an x
+        for curves in (first, second):
+            rows.append(self._rows(curves))
+            places.append(np.repeat(np.arange(first.size) * distinct.size, self.sizes[curves]) + ranks[rows[-1]])
+        grid = np.sort(np.concatenate(places), kind="stable")
+        grid = grid[_changes(grid)]
+        pair, x = grid // distinct.size, distinct[grid % distinct.size]
+        left = np.flatnonzero(pair[1:] == pair[:-1])
+        pair, x, x_after = pair[left], x[left], x[left + 1]
+        ends = [of[np.searchsorted(place, grid[left + 1])] for place, of in zip(places, rows, strict=True)]
         lines = ends[0] - 1, ends[0], ends[1] - 1, ends[1]
-        left = self.ahead(lines, self.x[lines[2]] == at[before], at_end=False)
-        right = self.ahead(lines, self.x[lines[3]] == at[after], at_end=True)
-        crossed = left * right < 0
-        pieces = 1 + crossed.astype(np.int64)
-        pair, start = np.repeat(pair, pieces), np.repeat(at[before] / self.total, pieces)
-        leader = np.repeat(np.where(left != 0, left, right), pieces)
-        beyond = np.cumsum(pieces)[crossed] - 1
-        start[beyond] = self.crossings([ends_of[crossed] for ends_of in lines])
-        leader[beyond] = right[crossed]
-        first_ever, second_ever = (
-            np.bincount(pair[ahead], minlength=first.size) > 0 for ahead in (leader < 0, leader > 0)
-        )
-        there = _ends(pair, start) > start
+        at_start = self._ahead(lines, self.x[lines[2]] == x, at_end=False)
+        at_end = self._ahead(lines, self.x[lines[3]] == x_after, at_end=True)
+        ever = [np.bincount(pair[(at_start == sign) | (at_end == sign)], minlength=first.size) > 0 for sign in (-1, 1)]
+        crossed = at_start * at_end < 0
+        interval = np.repeat(np.arange(pair.size), 1 + crossed)
+        pair, start, leader = pair[interval], x[interval] / self.total, np.where(at_start, at_start, at_end)[interval]
+        beyond = ~_changes(interval)
+        start[beyond], leader[beyond] = self.crossings([line[crossed] for line in lines]), at_end[crossed]
+        there = _ends(pair, start) > start  # some are too short for doubles
         pair, start, leader = pair[there], start[there], leader[there]
-        changes = np.concatenate(([True], (leader[1:] != leader[:-1]) | (pair[1:] != pair[:-1])))
+        changes = _changes(pair) | _changes(leader)
         pair, start, leader = pair[changes], start[changes], leader[changes]
-        return Leads(first, second, first_ever, second_ever, pair, start, _ends(pair, start), leader)
+        return *ever, pair + number, start, _ends(pair, start), leader
 
     def _rows(self, curves: IntArray) -> IntArray:
         """The rows of some curves, one curve after another."""
@@ -143,7 +128,7 @@ class _Pool:
         out: IntArray = np.repeat(shift, sizes) + np.arange(int(sizes.sum()))
         return out
 
-    def ahead(self, lines: Sequence[IntArray], of_second: BoolArray, *, at_end: bool) -> FloatArray:
+    def _ahead(self, lines: Sequence[IntArray], of_second: BoolArray, *, at_end: bool) -> FloatArray:
         """The sign of (second - first) at the start or the end of intervals; positive if the second is better.
 
         `lines` are the two rows that each line runs between. At each interval's end one of the two lines has a row (the
@@ -178,10 +163,14 @@ class _Pool:
         return shares
 
 
+def _changes(column: NDArray[Any]) -> BoolArray:
+    """Whether each element differs from the one before; the first does."""
+    return np.append(True, column[1:] != column[:-1])
+
+
 def _ends(pair: IntArray, start: FloatArray) -> FloatArray:
     """Where intervals end: at the next start, or at 1 for the last of each pair."""
-    last = np.append(pair[1:] != pair[:-1], True)
-    return np.where(last, 1.0, np.append(start[1:], 1.0))
+    return np.where(np.append(_changes(pair)[1:], True), 1.0, np.append(start[1:], 1.0))
 
 
 def _as_integers(columns: Sequence[FloatArray]) -> NDArray[np.object_]:

@@ -1,9 +1,8 @@
 """Arithmetic on arrays of doubles without rounding error, or with the error kept.
 
 An error-free transformation writes the exact result of an operation as an unevaluated sum `high + low` of two doubles
-(Knuth's two-sum, Dekker's product). Terms are cut into parts that add up without rounding in any order, so that a sum
-of doubles hardly depends on the order of its rows (Rump, Ogita & Oishi 2008, "Accurate floating-point summation").
-Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b| above 2^-960 or zero.
+(Knuth's two-sum, Dekker's product). Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b|
+above 2^-960 or zero.
 """
 
 import math
@@ -72,24 +71,6 @@ def as_integers(*numbers: float) -> list[int]:
     ratios = [number.as_integer_ratio() for number in numbers]
     scale = max(denominator for _, denominator in ratios)
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
-
-
-def positive_parts(column: FloatArray) -> list[float]:
-    """Σ over the elements, all >= 0, in three parts: the first two are exact, the third is small.
-
-    The first sums multiples of 2^-52 of an upper bound of the sum, the second does likewise for the remainders, and the
-    third sums what remains of those. So the order of the elements hardly ever changes the double.
-    """
-    bound = float(np.maximum.reduce(column, initial=0.0)) * column.size
-    anchor = math.ldexp(1.0, math.frexp(bound)[1])
-    leading = column + anchor
-    leading -= anchor
-    rest = column - leading
-    below = math.ldexp(anchor, column.size.bit_length() - 52)
-    middle = rest + below
-    middle -= below
-    rest -= middle
-    return [float(np.add.reduce(part)) for part in (leading, middle, rest)]
 
 
 def power_of_two_scale(total: float) -> float:

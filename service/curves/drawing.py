@@ -1,6 +1,6 @@
 """What a picture of an evaluation draws, read off its table: both curves, those of its hull, and rows to mark.
 
-Knows tables and how they are thinned; nothing of what a picture looks like.
+Knows tables and how lines are simplified; nothing of what a picture looks like.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from service.curves.calibration import Calibration, are_probabilities, calibrati
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.operating_points import row_at_threshold
 from service.curves.roc import fpr, tpr
-from service.curves.thinning import Line, pr_line, roc_line
+from service.curves.simplification import Line, pr_line, roc_line
 
 _SQUARE = 4
 """Pixels: one of the dots in each square of this side is drawn."""
@@ -89,7 +89,7 @@ def curves_drawing(
 
 
 def _calibration_line(found: Calibration, side: float) -> Line | None:
-    """The calibrated score over the score, thinned to one point per quarter pixel; None without finite thresholds."""
+    """The calibrated score over the score, reduced to one point per quarter pixel; None without finite thresholds."""
     ends = np.stack((found.score_from, found.score_to), axis=1).ravel()
     finite = ends[np.isfinite(ends)]
     if np.isnan(ends).any() or not finite.size:

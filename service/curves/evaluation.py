@@ -10,20 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
-from service.curves.arrays import BoolArray, FloatArray, IntArray
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.calibration import Calibration, are_probabilities, calibration, score_range
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.errors import enumerated, joined, plain
 from service.curves.grouped import Grouped
-from service.curves.hull import RocHull, corners
+from service.curves.hull import RocHull, drop_collinear
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
-from service.curves.roc import fpr, tpr
 from service.curves.sample import Sample
-from service.curves.thinning import drawn_rows
+from service.curves.simplification import drawn_rows
+from service.curves.sweep import sweep
 
 DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
 INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
@@ -189,28 +189,28 @@ def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtR
 
 
 def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
-    rows, on_hull = table, hull.contains()
+    rows, on_hull = table, hull.members
     if keep != "all":
         kept = np.flatnonzero(on_hull) if keep == "hull" else _bends(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
-    recall = tpr(rows)
+    fn, tn, fpr, recall, precision = sweep.points(rows.tp, rows.fp, rows.positives, rows.negatives)
     return Points(
         threshold=rows.thresholds,
         tp=rows.tp,
         fp=rows.fp,
-        fn=rows.fn,
-        tn=rows.tn,
-        fpr=fpr(rows),
+        fn=fn,
+        tn=tn,
+        fpr=fpr,
         tpr=recall,
         recall=recall,
-        precision=rows.precision,
+        precision=precision if rows.positives + rows.negatives < LARGEST_EXACT_INTEGER else rows.precision,
         on_hull=on_hull,
     )
 
 
 def _bends(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
     """The rows where a curve bends: all of them, or those visible in a picture."""
-    return drawn_rows(table, hull.vertices) if keep == "drawn" else np.flatnonzero(corners(table))
+    return drawn_rows(table, hull.vertices) if keep == "drawn" else drop_collinear(table)
 
 
 def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:

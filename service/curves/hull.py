@@ -1,4 +1,4 @@
-"""The ROC convex hull and the corners of a curve, as selections of the table's rows.
+"""The ROC convex hull, and the rows where a curve bends, as selections of the table's rows.
 
 Works on counts, not on rates, so that membership is exact. Knows the table and the geometric predicate only.
 Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exactly the points beneath it.
@@ -22,20 +22,22 @@ class RocHull:
     """The upper convex hull of a table's (fp, tp), as rows of the table, ascending.
 
     vertices   from the first row to the last point; of equal rows the first. Rows on an edge are not vertices.
+    members    whether each row is on the hull, (n,): vertices, rows equal to them, and rows on an edge between two.
     """
 
     table: ConfusionTable
     vertices: IntArray
+    members: BoolArray
 
     @classmethod
     def of(cls, table: ConfusionTable) -> "RocHull":
         """Find the hull of a table's rows."""
-        return cls(table, sweep.hull(table.tp, table.fp))
+        return cls(table, *sweep.hull_and_members(table.tp, table.fp))
 
     @cached_property
     def boundary(self) -> IntArray:
-        """All rows on the hull: the vertices, rows equal to them, and every row on an edge between two of them."""
-        return np.flatnonzero(self.contains())
+        """All rows on the hull, ascending."""
+        return np.flatnonzero(self.members)
 
     def best(self, gain: Fraction, loss: Fraction) -> int:
         """Find the row where gain · tp - loss · fp is greatest, decided without rounding; the first of two.
@@ -51,33 +53,22 @@ class RocHull:
         found = bisect_left(range(self.vertices.size - 1), True, key=is_no_gain)  # noqa: FBT003  # the value to find
         return int(self.vertices[found])
 
-    def contains(self) -> BoolArray:
-        """Whether each row is on the hull, (n,)."""
-        return sweep.on_hull(self.table.tp, self.table.fp, self.vertices)
-
 
 def roc_convex_hull(table: ConfusionTable) -> IntArray:
     """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending."""
-    return RocHull.of(table).vertices
+    return sweep.hull(table.tp, table.fp)
 
 
-def corners(table: ConfusionTable) -> BoolArray:
-    """Which rows bend the curve, (n,): leaving out the others changes neither the ROC nor the PR curve.
+def drop_collinear(table: ConfusionTable) -> IntArray:
+    """The rows where the curve bends, ascending: leaving out the others changes neither the ROC nor the PR curve.
 
-    A row on the straight line between its neighbours in count space is not a corner, nor is a repeated row. Rows that
-    no sweep could give form no curve, so all of them stay.
+    A row on the straight line between its neighbours in count space is dropped, and so is a repeated row. Of the rows
+    (tp, fp) = (0, 0), (1, 0), (2, 0), (2, 1) the second is. Rows that no sweep could give form no curve, so all stay.
     """
+    tp, fp = table.tp, table.fp
     if not table.rises:
-        return np.ones(table.tp.size, dtype=np.bool_)
-    rows = _distinct(table, np.arange(table.tp.size))
-    turns = CountSpace.of(table).turns(rows) != 0
-    corner = np.zeros(table.tp.size, dtype=np.bool_)
-    corner[rows[np.concatenate(([True], turns, [True]))]] = True
-    return corner
-
-
-def _distinct(table: ConfusionTable, rows: IntArray) -> IntArray:
-    """The first of each run of equal rows among those given."""
-    tp, fp = table.tp.take(rows), table.fp.take(rows)
-    out: IntArray = rows[np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1]))]
+        return np.arange(tp.size)
+    rows = np.flatnonzero(np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])))
+    bends = CountSpace.of(table).turns(rows) != 0
+    out: IntArray = rows[np.concatenate(([True], bends, [True]))]
     return out

@@ -1,12 +1,16 @@
 """How far mass at a row moves the mean height of a part of a curve, and the exact ends of its interval.
 
-Influences are those on the curve cut at both ends of the range: rows before the range have the influence at its start,
-rows after it that at its end. Knows tables, and the influences on whole curves. Sources: He & Escobar 2008,
-"Nonparametric statistical inference method for partial areas under receiver operating characteristic curves, with
-application to genomic studies"; Efron 1982, section 6.3.
+    cut the curve at both ends of the range: a row at each cut takes the place of all rows beyond it
+    find the influences of its rows on the area, as for a whole curve
+    give rows before the range the influence at its start, and rows after it that at its end
+
+Knows tables, and the influences on whole curves. Sources: He & Escobar 2008, "Nonparametric statistical inference
+method for partial areas under receiver operating characteristic curves, with application to genomic studies"; Efron
+1982, section 6.3.
 """
 
 import math
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -14,7 +18,7 @@ import numpy as np
 from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
 from service.curves.partial_areas import PartialRange
-from service.curves.sweep.plain import integrals
+from service.curves.sweep.plain import mean_precision
 from service.inference.influence import INFLUENCES, Influences
 from service.inference.proportions import Ends
 from service.inference.rates import tpr_at_fpr_ends
@@ -35,15 +39,14 @@ def partial_influences(table: ConfusionTable, part: PartialRange) -> Influences:
     if part.over == "tpr":
         (negatives, other), (positives, unit) = partial_influences(mirrored(table), _as_fpr(part))
         return (_reversed(positives), unit), (_reversed(negatives), other)
-    cut = _CutTable.of(table, part)
+    cut = _Cut.of(table, part)
     if cut is None:
         none = np.zeros(table.tp.size), 1.0
         return none, none
-    (positives, unit), (negatives, other) = INFLUENCES["pr" if part.over == "recall" else "roc"](cut.part(table))
-    if cut.floor is not None:
-        # A vertical step past min_tpr is cut at its top, but negatives before it have no positives above min_tpr.
-        negatives[1] = 2 * cut.floor
-    return (cut.on_rows(positives) / _box(part), unit), (cut.on_rows(negatives) / _box(part), other)
+    curve = ConfusionTable(cut.tp, cut.tp, cut.fp, table.positives, table.negatives)
+    (positives, unit), (negatives, other) = INFLUENCES["pr" if part.over == "recall" else "roc"](curve)
+    size, box = table.tp.size, _box(part)
+    return (cut.on_rows(positives, size) / box, unit), (cut.on_rows(negatives, size) / box, other)
 
 
 def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:
@@ -51,14 +54,13 @@ def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:
     table = ConfusionTable(tp, tp, fp, float(tp[-1]), float(fp[-1]))
     if part.over == "tpr":
         table, part = mirrored(table), _as_fpr(part)
-    found = _CutTable.of(table, part)
-    if found is None:
+    cut = _Cut.of(table, part)
+    if cut is None:
         return 0.0
-    cut = found.part(table)
     if part.over == "recall":
         grows = np.flatnonzero(np.diff(cut.tp) > 0)
-        steps = cut.tp[grows], cut.tp[grows + 1], cut.fp[grows], cut.fp[grows + 1]
-        area = float(integrals(*steps).sum()) / table.positives
+        t, t_after, f, f_after = cut.tp[grows], cut.tp[grows + 1], cut.fp[grows], cut.fp[grows + 1]
+        area = float((t_after - t) @ mean_precision(t, t_after, f, f_after)) / table.positives
     else:
         heights = cut.tp / table.positives - (part.min_tpr or 0.0)
         area = float(np.diff(cut.fp) @ (heights[1:] + heights[:-1])) / (2 * table.negatives)
@@ -69,66 +71,57 @@ def _box(part: PartialRange) -> float:
     return (part.end - part.start) * (1 - (part.min_tpr or 0.0))
 
 
-class _CutTable:
-    """A rising column cut at two values, low < high: the rows between them, and each cut as a row.
+_Position: TypeAlias = tuple[int, float]
+"""A place on a curve: the row at which its step ends, and the share of the step before the place."""
 
-    floor   the true positives at `min_tpr`, if the curve passes them at `low`.
-    """
 
-    def __init__(self, across: FloatArray, low: float, high: float, floor: float | None = None) -> None:
-        self._size = across.size
-        self.floor = floor
-        self._first = min(int(across.searchsorted(low, side="right")), across.size - 1)
-        self._last = max(int(across.searchsorted(high, side="left")), self._first)
-        self._at = self._share(across, self._first, low), self._share(across, self._last, high)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """A curve cut at both ends of a range: the rows in between, and the points at the cuts twice each."""
+
+    start: _Position
+    end: _Position
+    tp: FloatArray
+    fp: FloatArray
 
     @classmethod
-    def of(cls, table: ConfusionTable, part: PartialRange) -> "_CutTable | None":
-        """Cut a table's fp or tp at the ends of a range; None if the whole part is below `min_tpr`.
-
-        Rows below it are treated as if they came before the range.
-        """
+    def of(cls, table: ConfusionTable, part: PartialRange) -> "_Cut | None":
+        """Cut a curve at the ends of a range of fpr, or of recall, and at `min_tpr`; None if nothing is left."""
         across, total = (table.tp, table.positives) if part.over == "recall" else (table.fp, table.negatives)
-        low, high = part.start * total, part.end * total
-        floor = None
-        if part.min_tpr:
-            least = part.min_tpr * table.positives
-            passed = float(np.interp(least, table.tp, table.fp))
-            low, floor = (passed, least) if passed >= low else (low, None)
-        return cls(across, low, high, floor) if low < high else None
+        start = max(
+            _position(across, part.start * total, after=True),
+            _position(table.tp, (part.min_tpr or 0.0) * table.positives, after=True),
+        )
+        end = _position(across, part.end * total, after=False)
+        if start >= end:
+            return None
+        return cls(start, end, *(_cut_column(column, start, end) for column in (table.tp, table.fp)))
 
-    @staticmethod
-    def _share(across: FloatArray, row: int, place: float) -> float:
-        """The position of a place along the step that ends at a row, from 0 to 1."""
-        before, after = float(across[row - 1]), float(across[row])
-        return min(max((place - before) / (after - before), 0.0), 1.0) if after > before else 1.0
-
-    def part(self, table: ConfusionTable) -> ConfusionTable:
-        """The part of a table's curve between the cuts; nothing is added along its first and last steps."""
-        tp, fp = self._rows(table.tp), self._rows(table.fp)
-        return ConfusionTable(tp, tp, fp, table.positives, table.negatives)
-
-    def _rows(self, column: FloatArray) -> FloatArray:
-        ends = [
-            float(column[row - 1] + share * (column[row] - column[row - 1]))
-            for row, share in zip((self._first, self._last), self._at, strict=True)
-        ]
-        return np.concatenate((ends[:1] * 2, column[self._first : self._last], ends[1:] * 2))
-
-    def on_rows(self, influences: FloatArray) -> FloatArray:
-        """The influences at the rows of the whole table, from those at the rows of the part.
+    def on_rows(self, influences: FloatArray, size: int) -> FloatArray:
+        """The influences at the rows of the whole table, from those at the rows of the cut curve.
 
         A step that is cut has the mean of its pieces' influences.
         """
-        first, last, (low, high) = self._first, self._last, self._at
-        out = np.full(self._size, influences[1])
-        out[first:last] = influences[2:-2]
+        (first, before), (last, inside) = self.start, self.end
+        out = np.full(size, influences[1])
+        out[first : last + 1] = influences[2:-1]
         out[last + 1 :] = influences[-1]
-        inner = low if first == last else 0.0
-        out[last] = inner * influences[1] + (high - inner) * influences[-2] + (1 - high) * influences[-1]
-        if first < last:
-            out[first] = low * influences[1] + (1 - low) * influences[2]
+        out[first] += before * (influences[1] - influences[2])
+        out[last] += (1 - inside) * (influences[-1] - influences[-2])
         return out
+
+
+def _position(column: FloatArray, place: float, *, after: bool) -> _Position:
+    """Where a rising column has a value: after all rows that have it, or before."""
+    row = min(int(column.searchsorted(place, side="right" if after else "left")), column.size - 1)
+    low, high = float(column[row - 1]), float(column[row])
+    return row, min(max((place - low) / (high - low), 0.0), 1.0) if high > low else 1.0
+
+
+def _cut_column(column: FloatArray, start: _Position, end: _Position) -> FloatArray:
+    """A column between two places, and its value at either place twice."""
+    low, high = (float(column[row - 1] + share * (column[row] - column[row - 1])) for row, share in (start, end))
+    return np.concatenate(([low, low], column[start[0] : end[0]], [high, high]))
 
 
 def mirrored(table: ConfusionTable) -> ConfusionTable:

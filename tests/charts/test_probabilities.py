@@ -13,7 +13,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, along, curves_drawing
 from service.curves.hull import RocHull
 from service.curves.sample import Sample
-from service.curves.thinning import Line
+from service.curves.simplification import Line
 from service.wire.media_types import SVG
 from tests.support.asking import answered, ask
 

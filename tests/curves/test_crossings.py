@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from service.curves import crossings
 from service.curves.confusion import ConfusionTable
-from service.curves.crossings import Axis, Leads, leads
+from service.curves.crossings import Axis, CurveComparison, compare_curves
 from service.curves.orientation import CountSpace
 from tests.reference import Table, correctly_rounded
 from tests.reference_comparison import Interval, best_pr, best_roc
@@ -27,12 +27,12 @@ Points = tuple[Column, Column]
 Pair = tuple[Rows, Rows]
 
 
-def led(first: Rows, second: Rows, axis: Axis) -> Leads:
+def led(first: Rows, second: Rows, axis: Axis) -> CurveComparison:
     """What two sweeps give on an axis."""
-    return leads([ConfusionTable.of(first.counts()), ConfusionTable.of(second.counts())], axis)
+    return compare_curves([ConfusionTable.of(first.counts()), ConfusionTable.of(second.counts())], axis)
 
 
-def intervals(found: Leads) -> list[Interval]:
+def intervals(found: CurveComparison) -> list[Interval]:
     """The columns as intervals."""
     columns = found.start.tolist(), found.end.tolist(), found.leader.tolist()
     return [Interval(start, end, NAMES[leader]) for start, end, leader in zip(*columns, strict=True)]
@@ -201,11 +201,11 @@ def test_pairs_compared_together_and_alone(axis: Axis, block: int, monkeypatch: 
     rows = [Rows(*np.sort(random.integers(0, 30, (2, size)), axis=1).tolist(), 30, 40) for size in sizes]
     tables = [ConfusionTable.of(one.counts()) for one in [*rows, rows[3]]]
     monkeypatch.setattr("service.curves.crossings.BLOCK", block)
-    found = leads(tables, axis)
+    found = compare_curves(tables, axis)
     pairs = list(itertools.combinations(range(len(tables)), 2))
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == pairs
     for number, (a, b) in enumerate(pairs):
-        alone, here = leads([tables[a], tables[b]], axis), found.pair == number
+        alone, here = compare_curves([tables[a], tables[b]], axis), found.pair == number
         for name in ("start", "end", "leader"):
             np.testing.assert_array_equal(getattr(found, name)[here], getattr(alone, name))
         assert found.first_ever[number] == alone.first_ever[0]

@@ -1,4 +1,4 @@
-"""Error-free transformations, and sums that do not depend on order, against fractions."""
+"""Error-free transformations against fractions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from service.curves.double_double import (
     pair_product,
     pair_quotient,
     pair_sum,
-    positive_parts,
     power_of_two_scale,
     rounded,
     two_product,
     two_sum,
 )
-from tests.support.strategies import examples, wild_weights
+from tests.support.strategies import examples
 
 moderate = st.floats(-1e50, 1e50).filter(lambda x: x == 0 or abs(x) > 1e-50)
 positive = st.floats(1e-50, 1e50)
@@ -115,25 +114,6 @@ def test_as_integers_keeps_all_ratios(values: list[float]) -> None:
     assert len(scales) <= 1
     assert all(scale.denominator == 1 and scale.numerator.bit_count() == 1 for scale in scales)
     assert as_integers(3.0, 0.0, -(2.0**60)) == [3, 0, -(2**60)]
-
-
-@examples(100)
-@given(st.lists(wild_weights, max_size=40))
-def test_positive_parts(values: list[float]) -> None:
-    """Each part except the last is the exact sum of what the values have above a unit; the last is small."""
-    total = sum(map(Fraction, values), Fraction(0))
-    leading, middle, rest = map(Fraction, positive_parts(np.array(values)))
-    assert abs(leading + middle + rest - total) <= total / 2**120
-    assert abs(middle) <= total / 2**40
-    assert abs(rest) <= total / 2**80
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-20, 1e20])
-def test_positive_parts_of_many_that_a_plain_sum_rounds(scale: float) -> None:
-    column = np.random.default_rng(2).random(20_000) * scale
-    total = sum(map(Fraction, column.tolist()), Fraction(0))
-    assert Fraction(float(column.sum())) != total
-    assert abs(sum(map(Fraction, positive_parts(column))) - total) <= total / 2**120
 
 
 @pytest.mark.parametrize("total", [1e-150, 0.3, 0.5, 1.0, 1e150])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from service.curves.confusion import ConfusionTable
-from service.curves.hull import RocHull, corners, roc_convex_hull
+from service.curves.hull import RocHull, drop_collinear, roc_convex_hull
 from tests.support.strategies import Rows
 
 pytestmark = pytest.mark.usefixtures("loops")
@@ -41,7 +41,7 @@ HULLS = {
 def test_the_rows_on_the_hull_are_found(name: str) -> None:
     points, expected = HULLS[name]
     table = table_of(points, 4, 4)
-    assert RocHull.of(table).contains().tolist() == expected
+    assert RocHull.of(table).members.tolist() == expected
 
 
 def test_vertices_leave_collinear_rows_out() -> None:
@@ -64,8 +64,8 @@ def test_the_hull_of_a_long_table_may_end_in_many_rows_equal_to_the_last() -> No
         )
         assert hull.vertices.tolist() == distinct[short.vertices].tolist()
         place = distinct.searchsorted(np.arange(tp.size), side="right") - 1
-        assert hull.contains().tolist() == short.contains()[place].tolist()
-        assert hull.boundary.tolist() == np.flatnonzero(hull.contains()).tolist()
+        assert hull.members.tolist() == short.members[place].tolist()
+        assert hull.boundary.tolist() == np.flatnonzero(hull.members).tolist()
 
 
 CORNERS = {
@@ -81,10 +81,10 @@ CORNERS = {
 @pytest.mark.parametrize("name", CORNERS)
 def test_the_corners_of_the_curve_are_found(name: str) -> None:
     points, expected = CORNERS[name]
-    assert corners(table_of(points, 4, 4)).tolist() == expected
+    assert drop_collinear(table_of(points, 4, 4)).tolist() == np.flatnonzero(expected).tolist()
 
 
 def test_a_corner_may_turn_either_way() -> None:
     table = table_of([(1, 3), (3, 4)], 4, 6)
-    assert corners(table).tolist() == [True, True, True, True]
-    assert RocHull.of(table).contains().tolist() == [True, False, True, True]
+    assert drop_collinear(table).tolist() == [0, 1, 2, 3]
+    assert RocHull.of(table).members.tolist() == [True, False, True, True]

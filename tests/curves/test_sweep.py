@@ -81,9 +81,34 @@ def test_running_sums_are_rounded_once(loops: str, sample: Columns) -> None:
 @given(sweeps.any_rows)
 def test_a_hull_has_the_first_row_at_each_corner(counts: Counts) -> None:
     exact = curve(*counts)
-    found = sweep.hull(*counts)
-    assert found.tolist() == reference_sweep.vertices(exact)
-    assert sweep.on_hull(*counts, found).tolist() == reference.on_hull(exact)
+    found, on = sweep.hull_and_members(*counts)
+    assert found.tolist() == sweep.hull(*counts).tolist() == reference_sweep.vertices(exact)
+    assert on.tolist() == reference.on_hull(exact)
+
+
+@examples(200)
+@given(sweeps.any_rows, st.integers(0, 5))
+def test_twice_the_area_under_some_rows_is_all_but_exact(counts: Counts, first: int) -> None:
+    tp, fp = (column[first:] for column in counts)
+    steps = [tuple(map(Fraction, step)) for step in zip(tp, tp[1:], fp, fp[1:], strict=False)]
+    exact = sum(((f_after - f) * (t + t_after) for t, t_after, f, f_after in steps), Fraction(0))
+    found = sweep.doubled_area(tp, fp)
+    if all((column == np.floor(column)).all() and column.max(initial=0) < 2.0**40 for column in (tp, fp)):
+        assert found == exact
+    assert abs(found - exact) <= exact / 10**20
+
+
+@examples(100)
+@given(sweeps.any_rows)
+def test_points_are_rounded_once(counts: Counts) -> None:
+    tp, fp = counts
+    exact = [(float(t), float(f), Fraction(tp[-1]), Fraction(fp[-1])) for t, f in zip(tp, fp, strict=True)]
+    fn, tn, fpr, tpr, precision = sweep.points(tp, fp, float(tp[-1]), float(fp[-1])).tolist()
+    assert fn == [float(positives - Fraction(t)) for t, _, positives, _ in exact]
+    assert tn == [float(negatives - Fraction(f)) for _, f, _, negatives in exact]
+    assert fpr == [float(Fraction(f) / negatives) for _, f, _, negatives in exact]
+    assert tpr == [float(Fraction(t) / positives) for t, _, positives, _ in exact]
+    np.testing.assert_array_equal(precision, [t / (t + f) if t + f else np.nan for t, f, _, _ in exact])
 
 
 @st.composite

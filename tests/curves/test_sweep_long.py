@@ -27,11 +27,11 @@ class Found(NamedTuple):
 
 def found(counts: Counts) -> Found:
     tp, fp = counts
-    hull = sweep.hull(tp, fp)
+    hull, on = sweep.hull_and_members(tp, fp)
     areas = [*sweep.areas(tp, fp)[:3], *sweep.areas(tp, fp, hull)[:3]]
     if tp[-1] <= 1e6 and all((column == np.floor(column)).all() for column in counts):
         areas.append(sweep.areas(tp, fp, trapezoid=True).trapezoid)
-    return Found(hull.tolist(), sweep.on_hull(tp, fp, hull).tolist(), areas)
+    return Found(hull.tolist(), on.tolist(), areas)
 
 
 def assert_counts_agree(library: Path, counts: Counts) -> Found:
@@ -148,8 +148,7 @@ def test_hulls_of_rows_of_no_sweep(library: Path, largest: int) -> None:
     hulls = []
     for path in (library, None):
         with used(path):
-            hull = sweep.hull(tp, fp)
-            hulls.append((hull.tolist(), sweep.on_hull(tp, fp, hull).tolist()))
+            hulls.append([found.tolist() for found in sweep.hull_and_members(tp, fp)])
     assert hulls[0] == hulls[1]
 
 

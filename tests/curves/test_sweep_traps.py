@@ -106,7 +106,7 @@ def test_a_hull_ends_at_the_first_of_rows_equal_to_the_last(light: int) -> None:
     random = np.random.default_rng(light)
     weights = [*random.random(100), *[1e-20] * light]
     tp, fp = table(weights, "".join(random.choice(["+", "-"], len(weights))))
-    found = sweep.hull(tp, fp)
+    found, members = sweep.hull_and_members(tp, fp)
     exact = curve(tp, fp)
     assert (tp[found[-1]], fp[found[-1]]) == (tp[-1], fp[-1])
     assert found[-1] == 100
@@ -120,7 +120,7 @@ def test_a_hull_ends_at_the_first_of_rows_equal_to_the_last(light: int) -> None:
         )
         for row in exact.rows
     ]
-    assert sweep.on_hull(tp, fp, found).tolist() == on
+    assert members.tolist() == on
 
 
 def test_gains_of_weights_far_apart_keep_their_digits() -> None:
@@ -144,9 +144,9 @@ while len(FIBONACCI) < 80:
 def test_products_that_round_alike_are_compared_exactly(number: int, vertices: list[int]) -> None:
     """Neighbouring fractions of Fibonacci numbers differ by one in 2^104, in one direction or the other."""
     tp, fp = (np.array([0, *FIBONACCI[first : first + 2]], dtype=float) for first in (number, number + 1))
-    found = sweep.hull(tp, fp)
+    found, members = sweep.hull_and_members(tp, fp)
     assert found.tolist() == vertices
-    assert np.flatnonzero(sweep.on_hull(tp, fp, found)).tolist() == vertices
+    assert np.flatnonzero(members).tolist() == vertices
 
 
 def test_a_row_next_to_the_origin_is_on_neither_side_of_a_line_by_rounding() -> None:
@@ -197,8 +197,7 @@ def test_columns_may_lie_apart_and_be_read_only() -> None:
         return [
             *sweep.table(scores, labels, tp, descending=True),
             sweep.slices(numbers, 4, scores, labels, tp, descending=False),
-            sweep.hull(tp, fp),
-            sweep.on_hull(tp, fp, rows),
+            *sweep.hull_and_members(tp, fp),
             sweep.turns(tp, fp, rows[:-2], rows[1:-1], rows[2:]),
             np.array(
                 [

@@ -220,7 +220,7 @@ def test_hard_hulls(name: str, *, runs_all: bool) -> None:
     assert table.tp.size == len(steps)
     expected = hull_of(steps)
     vertices = roc_convex_hull(table)
-    np.testing.assert_array_equal(RocHull.of(table).contains(), expected)
+    np.testing.assert_array_equal(RocHull.of(table).members, expected)
     assert [steps[i] for i in vertices.tolist()] == strict(steps, expected)
 
 

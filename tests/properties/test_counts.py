@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesOptions, evaluate_curves
-from service.curves.hull import RocHull, corners, roc_convex_hull
+from service.curves.hull import RocHull, drop_collinear, roc_convex_hull
 from service.curves.pr import AtRecall, Every
 from tests import reference
 from tests.properties.agreement import agree, columns
@@ -37,10 +37,10 @@ def hull_is_brute_force(rows: Rows) -> None:
     """Compare membership, strict vertices and corners with every possible segment."""
     table, service = rows.table(), ConfusionTable.from_counts(rows.counts())
     vertices = roc_convex_hull(service)
-    assert RocHull.of(service).contains().tolist() == reference.on_hull(table)
+    assert RocHull.of(service).members.tolist() == reference.on_hull(table)
     found = [(Fraction(service.fp[i]), Fraction(service.tp[i])) for i in vertices.tolist()]
     assert found == reference.hull_corners(table)
-    assert corners(service).tolist() == reference.corners(table)
+    assert drop_collinear(service).tolist() == np.flatnonzero(reference.corners(table)).tolist()
 
 
 COUNTS: dict[str, tuple[st.SearchStrategy[Rows], CurvesOptions | None]] = {
@@ -196,7 +196,7 @@ def test_hull_a_unit_off_a_line_at_full_size(nudge: int) -> None:
     tp, fp = LARGEST // 2 + nudge, LARGEST // 2
     rows = Rows([tp], [fp], LARGEST, LARGEST)
     table = ConfusionTable.from_counts(rows.counts())
-    assert RocHull.of(table).contains().tolist() == [True, nudge >= 0, True]
+    assert RocHull.of(table).members.tolist() == [True, nudge >= 0, True]
     hull_is_brute_force(rows)
 
 

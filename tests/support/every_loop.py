@@ -31,8 +31,7 @@ def every_loop(sizes: tuple[int, ...] = SIZES) -> Iterator[bytes]:
                 yield array.tobytes()
             tp, fp = (np.concatenate(([0.0], np.sort(column), [largest])) for column in steps)
             tp[1:-1] = steps[0]
-            hull = sweep.hull(tp, fp)
-            yield hull.tobytes() + sweep.on_hull(tp, fp, hull).tobytes()
+            yield b"".join(found.tobytes() for found in sweep.hull_and_members(tp, fp))
 
 
 def _of_sample(
@@ -55,8 +54,9 @@ def _of_sample(
 
 
 def _of_counts(tp: np.ndarray, fp: np.ndarray) -> Iterator[np.ndarray]:
-    hull, rows = sweep.hull(tp, fp), np.arange(tp.size)
-    yield from (hull, sweep.on_hull(tp, fp, hull))
+    (hull, members), rows = sweep.hull_and_members(tp, fp), np.arange(tp.size)
+    yield from (hull, members, sweep.points(tp, fp, tp[-1], fp[-1]))
+    yield np.array([float(sweep.doubled_area(tp[first:], fp[first:])) for first in (0, tp.size // 2)])
     yield np.sign(sweep.turns(tp, fp, rows[:-2], rows[1:-1], rows[2:]))
     yield np.array([*sweep.areas(tp, fp), *sweep.areas(tp, fp, hull)])
     if 1 <= tp[-1] < 1e5:

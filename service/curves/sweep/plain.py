@@ -10,6 +10,7 @@ bits may differ from those of sweep.c. All columns are float64, (n,); rows are t
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import accumulate, chain
 
 import numpy as np
@@ -101,33 +102,45 @@ def areas(tp: FloatArray, fp: FloatArray) -> tuple[float, float, float]:
     roc = math.fsum(widths * (tp[1:] + tp[:-1])) / (2 * total * math.ldexp(negatives, -across))
     rises = np.flatnonzero(np.diff(tp) > 0)
     t, t_after, f, f_after = tp[rises], tp[rises + 1], fp[rises], fp[rises + 1]
-    pr = 1.0 if f_after[-1] == 0 else math.fsum(integrals(t, t_after, f, f_after)) / total
+    pr = 1.0 if f_after[-1] == 0 else math.fsum((t_after - t) / total * mean_precision(t, t_after, f, f_after))
     average_precision = math.fsum((t_after - t) / total * (t_after / (t_after + f_after)))
     return min(roc, 1.0), min(pr, 1.0), min(average_precision, 1.0)
 
 
-def integrals(t: FloatArray, t_after: FloatArray, f: FloatArray, f_after: FloatArray) -> FloatArray:
-    """The integral of precision over tp along steps from (t, f) to (t_after, f_after), along which tp grows, (n,).
+def mean_precision(t: FloatArray, t_after: FloatArray, f: FloatArray, f_after: FloatArray) -> FloatArray:
+    """The mean of precision over tp along steps from (t, f) to (t_after, f_after), along which tp grows, (n,).
 
-        ∫ t/(t + f) dt = (Δt/Δn) (t log(1 + x) + Δt (1 - log(1 + x)/x)),  n = t + f, x = Δn/n
+        (1/Δt) ∫ t/(t + f) dt = (t log(1 + x) + Δt (1 - log(1 + x)/x))/Δn,  n = t + f, x = Δn/n
 
-    on the line between both ends (Davis & Goadrich 2006, section 4); from the origin it is Δt Δt/Δn. With z = Δn/(2n +
-    Δn), log(1 + x) is 2z + z² s for s = 2z/3 + 2z³/5 + ..., and the integral is, with q = Δt/(2n + Δn),
+    on the line between both ends (Davis & Goadrich 2006, section 4); from the origin it is Δt/Δn. With z = Δn/(2n +
+    Δn), log(1 + x) is 2z + z² s for s = 2z/3 + 2z³/5 + ..., and the mean is, with all counts as shares of 2n + Δn,
 
-        q (2t + Δt + s (t z - n q))
+        2t + Δt + s (t z - n Δt)
 
-    where nothing cancels: s n q is less than an eighth of Δt.
+    where nothing cancels: s n Δt is less than an eighth of Δt. From (1, 0) to (2, 1) it is 1/2 + log(3)/4.
     """
     called, after = t + f, t_after + f_after
     below = after + called
-    z, q = (after - called) / below, (t_after - t) / below
+    z = (after - called) / below
     large = z > LARGEST_IN_SERIES
     square = z * z
     s = z * (2 / 3 + square * (2 / 5 + square * (2 / 7 + square * (2 / 9 + square * (2 / 11 + square * (2 / 13))))))
     with np.errstate(divide="ignore", over="ignore"):
         x = np.minimum((after - called)[large] / called[large], np.finfo(np.float64).max)
     s[large] = (np.log1p(x) / z[large] - 2) / z[large]  # at the origin s is multiplied by 0
-    return q * (t_after + t + s * (t * z - called * q))
+    return (t_after + t) / below + s * (t / below * z - called / below * ((t_after - t) / below))
+
+
+def doubled_area(tp: FloatArray, fp: FloatArray) -> Fraction:
+    """Twice the area under tp over fp."""
+    if are_integers(tp) and are_integers(fp) and 2 * float(tp[-1]) * float(fp[-1]) <= LARGEST_EXACT_INTEGER:
+        return Fraction(float(np.diff(fp) @ (tp[1:] + tp[:-1])))
+    (y, x), one = _integers(tp, fp)
+    doubled = 0
+    for row in range(1, len(x)):
+        still_time()
+        doubled += (x[row] - x[row - 1]) * (y[row] + y[row - 1])
+    return Fraction(doubled, one * one)
 
 
 def trapezoid(tp: FloatArray, fp: FloatArray) -> float:
@@ -148,6 +161,13 @@ def _inside(*steps: list[float]) -> Iterator[float]:
             still_time()
             k = np.arange(t + 1 + some.start, min(t + 1 + some.stop, t_after))
             yield from (k / (k + f + (f_after - f) * ((k - t) / (t_after - t)))).tolist()
+
+
+def points(tp: FloatArray, fp: FloatArray, positives: float, negatives: float) -> FloatArray:
+    """The columns fn, tn, fpr, tpr and precision of rows, (5, n)."""
+    called = tp + fp
+    precision = np.divide(tp, called, out=np.full(tp.size, np.nan), where=called > 0)
+    return np.stack((positives - tp, negatives - fp, fp / negatives, tp / positives, precision))
 
 
 def slices(

@@ -9,6 +9,7 @@ either; numbers have the accuracy of guide/accuracy.md. A process chooses its li
 """
 
 from ctypes import CDLL, Array, Structure, byref, c_bool, c_char, c_double, c_int, c_int64, c_void_p
+from fractions import Fraction
 from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,14 +26,15 @@ LIBRARY = Path(__file__).parent / "sweep.library"
 
 _TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_table": (c_int64, c_int64, *[c_void_p] * 3, c_bool, *[c_void_p] * 2),
-    "rocpr_parts": (c_int64, c_int64, *[c_void_p] * 3),
+    "rocpr_parts": (c_int64, c_int64, *[c_void_p] * 2, c_bool, c_void_p),
     "rocpr_merge": (c_int64, c_int64, c_int64, c_void_p, c_bool, c_void_p),
     "rocpr_order": (None, c_int64, c_void_p, c_bool, *[c_void_p] * 3),
     "rocpr_sums": (None, c_int64, *[c_void_p] * 2),
     "rocpr_turns": (None, c_int64, *[c_void_p] * 6),
-    "rocpr_hull": (c_int64, c_int64, *[c_void_p] * 4),
-    "rocpr_on_hull": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 4),
+    "rocpr_hull": (c_int64, c_int64, *[c_void_p] * 5),
     "rocpr_areas": (None, c_int64, *[c_void_p] * 3, c_int, c_void_p),
+    "rocpr_doubled_area": (None, c_int64, *[c_void_p] * 3),
+    "rocpr_points": (None, c_int64, *[c_void_p] * 2, c_double, c_double, c_void_p),
     "rocpr_slices": (None, c_int64, c_void_p, c_int64, *[c_void_p] * 3, c_bool, c_int64, *[c_void_p] * 6),
     "rocpr_resamples": (None, c_int64, c_int64, *[c_void_p] * 2, c_int, *[c_void_p] * 3),
 }
@@ -102,11 +104,11 @@ def table(
     loops, size, columns = COMPILED.loops, scores.size, np.empty((3, scores.size + 1))
     scores, labels = _floats(scores), np.ascontiguousarray(labels, np.bool_)
     if weights is None:  # NumPy sorts doubles alone faster than C sorts rows
-        parts = np.empty(size)
-        positives = loops.rocpr_parts(size, _at(scores), _at(labels), _at(parts))
+        parts = np.empty(size + 2)
+        positives = loops.rocpr_parts(size, _at(scores), _at(labels), descending, _at(parts))
         parts[:positives].sort()
-        parts[positives:].sort()
-        found = loops.rocpr_merge(positives, size - positives, _at(parts), descending, _at(columns))
+        parts[positives + 1 : -1].sort()
+        found = loops.rocpr_merge(size, positives, _at(parts), descending, _at(columns))
     else:
         given, rows = (scores, labels, _floats(weights)), np.empty(2 * size)
         found = loops.rocpr_table(size, *map(_at, given), descending, _at(rows), _at(columns))
@@ -144,21 +146,22 @@ def turns(tp: FloatArray, fp: FloatArray, a: IntArray, b: IntArray, c: IntArray)
 
 def hull(tp: FloatArray, fp: FloatArray) -> IntArray:
     """The vertices of the upper hull of rows in order; of equal rows the first. The first and the last row differ."""
+    return plain.hull(tp, fp) if COMPILED.loops is None else _hull(COMPILED.loops, tp, fp, None)
+
+
+def hull_and_members(tp: FloatArray, fp: FloatArray) -> tuple[IntArray, BoolArray]:
+    """The vertices of the upper hull, and whether each row lies on it."""
     if COMPILED.loops is None:
-        return plain.hull(tp, fp)
+        vertices = plain.hull(tp, fp)
+        return vertices, plain.on_hull(tp, fp, vertices)
+    members = np.empty(tp.size, np.bool_)
+    return _hull(COMPILED.loops, tp, fp, members), members
+
+
+def _hull(loops: CDLL, tp: FloatArray, fp: FloatArray, members: BoolArray | None) -> IntArray:
     tp, fp, rows = _floats(tp), _floats(fp), np.empty((2, tp.size), np.int64)
-    found = COMPILED.loops.rocpr_hull(tp.size, _at(tp), _at(fp), _at(rows[0]), _at(rows[1]))
+    found = loops.rocpr_hull(tp.size, *map(_at, (tp, fp, rows[0], rows[1], members)))
     return rows[0, :found].copy()
-
-
-def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
-    """Whether each row lies on the hull with these vertices."""
-    if COMPILED.loops is None:
-        return plain.on_hull(tp, fp, vertices)
-    given, vertices = (_floats(tp), _floats(fp), np.empty(tp.size, np.int64)), _rows(vertices)
-    out = np.empty(tp.size, np.bool_)
-    COMPILED.loops.rocpr_on_hull(tp.size, _at(vertices), vertices.size, *map(_at, given), _at(out))
-    return out
 
 
 def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None, *, trapezoid: bool = False) -> SweptAreas:
@@ -177,6 +180,30 @@ def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None, *, trape
     COMPILED.loops.rocpr_areas(size, *map(_at, (which, tp, fp)), wanted, out)
     found = SweptAreas(*out)
     return found if trapezoid else found._replace(trapezoid=nan)
+
+
+def doubled_area(tp: FloatArray, fp: FloatArray) -> Fraction:
+    """Twice the area under tp over fp between the first and the last of some rows of a sweep, which may be none.
+
+    Exact for whole counts whose totals have a product below 2^80, else within 1e-20 of the area.
+    """
+    if tp.size == 0:
+        return Fraction(0)
+    if COMPILED.loops is None:
+        return plain.doubled_area(tp, fp)
+    tp, fp, out = _floats(tp), _floats(fp), (c_double * 5)()
+    COMPILED.loops.rocpr_doubled_area(tp.size, _at(tp), _at(fp), out)
+    *parts, up, across = map(Fraction, out)
+    return sum(parts, Fraction(0)) / (up * across)
+
+
+def points(tp: FloatArray, fp: FloatArray, positives: float, negatives: float) -> FloatArray:
+    """The columns fn, tn, fpr, tpr and precision of rows, (5, n); precision is NaN where nothing is called positive."""
+    if COMPILED.loops is None:
+        return plain.points(tp, fp, positives, negatives)
+    tp, fp, out = _floats(tp), _floats(fp), np.empty((5, tp.size))
+    COMPILED.loops.rocpr_points(tp.size, _at(tp), _at(fp), positives, negatives, _at(out))
+    return out
 
 
 def slices(

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.curves import thinning
+from service.curves import simplification
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
-from service.curves.thinning import DRAWN_SIDE, Line, drawn_rows, pr_line, roc_line
+from service.curves.simplification import DRAWN_SIDE, Line, drawn_rows, pr_line, roc_line
 from tests import reference_drawing as slow
 from tests.reference import Table, table_of_counts
 from tests.support.strategies import Rows, examples
@@ -81,7 +81,7 @@ def test_what_happens_within_a_column_is_drawn(tp: list[int], fp: list[int]) -> 
 def test_each_column_begins_with_its_first_row() -> None:
     """Half a pixel has five columns, which begin at counts 0, 2, 4, 6 and 8."""
     counts = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 7.0, 8.0, 9.0, 10.0])
-    assert thinning._columns(counts, 10.0, 0.5).tolist() == [0, 2, 3, 4, 6]
+    assert simplification._columns(counts, 10.0, 0.5).tolist() == [0, 2, 3, 4, 6]
 
 
 @pytest.mark.all
@@ -101,7 +101,7 @@ def test_the_drawn_rows_have_the_curves_of_all_rows(rows: Rows, seed: int) -> No
     more = [np.sort(random.integers(0, total + 1, 30)) for total in (rows.positives, rows.negatives)]
     many = Rows(more[0].tolist(), more[1].tolist(), rows.positives, rows.negatives)
     table, exact, side = table_of(many), many.table(), 60
-    drawn = np.union1d(thinning._roc_rows(table, side), thinning._pr_rows(table, side)).tolist()
+    drawn = np.union1d(simplification._roc_rows(table, side), simplification._pr_rows(table, side)).tolist()
     few = slow.selected(exact, drawn)
     assert slow.apart(slow.roc_curve(few, side), slow.roc_curve(exact, side)) <= QUARTER
     assert slow.apart(slow.pr_curve(few, side), slow.pr_curve(exact, side, pieces=20)) <= QUARTER
@@ -167,9 +167,9 @@ def test_counts_of_any_size_are_drawn() -> None:
 
 def test_stretches_that_are_cut_next_to_their_ends_end_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     passes = []
-    monkeypatch.setattr(thinning, "still_time", lambda: passes.append(1))
+    monkeypatch.setattr(simplification, "still_time", lambda: passes.append(1))
     x = np.arange(3_000.0)
     y = np.cumsum(1.01 ** np.arange(3_000.0))  # each point is far from the line through all earlier ones
-    kept = thinning.thinned(x, y)
+    kept = simplification.simplify(x, y)
     assert kept.size > 100
-    assert len(passes) <= thinning._PASSES_WITHOUT_HALVING + 15
+    assert len(passes) <= simplification._PASSES_WITHOUT_HALVING + 15

@@ -91,7 +91,7 @@ def _roc_rows(table: ConfusionTable, side: float) -> IntArray:
     """The first and the last row of each column, less those on a straight line between others."""
     starts = _columns(table.fp, table.negatives, side)
     rows = np.unique(np.concatenate((starts, np.append(starts[1:], table.fp.size) - 1)))
-    return rows[thinned(table.fp[rows] / table.negatives * side, table.tp[rows] / table.positives * side)]
+    return rows[simplify(table.fp[rows] / table.negatives * side, table.tp[rows] / table.positives * side)]
 
 
 def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
@@ -117,7 +117,7 @@ def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
         unfit: BoolArray = upright * wide > _BENT * np.hypot(wide, high)  # across a steep line the distance is less
         return unfit
 
-    return np.append(0, rows[thinned(recall * side, precision * side, bent)])
+    return np.append(0, rows[simplify(recall * side, precision * side, bent)])
 
 
 def _columns(counts: FloatArray, total: float, side: float) -> IntArray:
@@ -158,7 +158,7 @@ class _Bends:
         return away
 
 
-def thinned(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], BoolArray] | None = None) -> IntArray:
+def simplify(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], BoolArray] | None = None) -> IntArray:
     """Choose points of a polyline, in pixels, such that no other is further than _STRAIGHT from the lines between them.
 
     Each pass cuts every stretch that leaves its line where it is furthest away (Douglas & Peucker, all stretches at
