@@ -228,6 +228,12 @@ def doubtful(distinct: Any) -> list[int]:  # noqa: ANN401  # as above
     return [int(place) for place in found.drop_null().to_pylist()]
 
 
+def are_two(distinct: list[Any]) -> bool:
+    """Whether distinct labels are at most two classes beyond doubt: none may mean no label, or the same as another."""
+    folded = {label.casefold() if isinstance(label, str) else label for label in distinct}
+    return 0 < len(distinct) == len(folded) <= 2 and not doubtful(distinct)  # noqa: PLR2004  # two classes
+
+
 def _plain(label: Any) -> object:  # noqa: ANN401  # as above
     if isinstance(label, np.generic):
         return label.item()
@@ -246,17 +252,18 @@ def chosen_labels(
         raise ColumnError("one_class", detail)
     name = shown(positive_label)
     doubts = [(label, count) for label, count in counted.doubtful if label != name]
-    if counted.labels <= 2 and not doubts:  # noqa: PLR2004  # two classes
+    others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
+    alike = [other for other, _ in others if other.casefold() == name.casefold()]
+    if counted.labels <= 2 and not doubts and not alike:  # noqa: PLR2004  # two classes
         return Labels(positive)
     rows = int(np.count_nonzero(positive)) if positive_rows is None else positive_rows
-    others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
     parts = [f"{other} in {count}" for other, count in others]
     more = counted.labels - 1 - len(others)
     if more:
         left = counted.rows - rows - sum(count for _, count in others)
         parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
     rest = f"{name}, in {counted_rows(rows)}, is positive; all other labels are negative: {joined(parts)}."
-    if alike := [other for other, _ in others if other.casefold() == name.casefold()]:
+    if alike:
         rest += f" {joined([*alike, name])} differ only in case: if they mean the same, write them alike."
     if doubts:
         doubted = counted_rows(sum(count for _, count in doubts))

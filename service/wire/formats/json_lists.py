@@ -15,8 +15,8 @@ from service.wire.columns import (
     ColumnError,
     Labels,
     Tally,
+    are_two,
     chosen_labels,
-    doubtful,
     first_misfit,
     inexact_integer,
     items,
@@ -112,7 +112,7 @@ def _chosen_labels(column: list[Any], types: set[type], positive_label: object) 
     if wanted is None or not chosen.any():
         label = positive_label if texts else unquoted(positive_label)
         return chosen_labels(np.zeros_like(chosen), label, _tally(column))
-    if read is as_truth or (len(types) == 1 and (two := _if_two(column)) and not doubtful(two)):
+    if read is as_truth or (len(types) == 1 and are_two(_if_two(column))):
         return Labels(chosen)
     label = column[int(chosen.argmax())]
     named = [label if is_chosen else value for value, is_chosen in zip(column, chosen.tolist(), strict=True)]
