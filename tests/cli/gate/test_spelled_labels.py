@@ -226,7 +226,14 @@ def test_two_words_that_differ_in_case_are_pointed_out(form: str) -> None:
 @pytest.mark.parametrize("form", BODIES)
 @pytest.mark.parametrize(
     ("label", "other"),
-    [("yes", "yes "), ("yes", "\tyes"), ("yes", "yes\u00a0"), ("1", "1\u00a0"), ("2", "2\u2003"), ("\u00e9", "e\u0301")],
+    [
+        ("yes", "yes "),
+        ("yes", "\tyes"),
+        ("yes", "yes\u00a0"),
+        ("1", "1\u00a0"),
+        ("2", "2\u2003"),
+        ("\u00e9", "e\u0301"),
+    ],
     ids=ascii,
 )
 def test_labels_that_look_the_same_are_not_two(form: str, label: str, other: str) -> None:
