@@ -12,7 +12,6 @@ from pathlib import Path
 
 import click
 
-
 _LOOKED_AT = 1 << 12
 """The bytes of a file that tell whether it is text."""
 
