@@ -154,3 +154,11 @@ def test_a_column_of_slices_may_have_the_name_of_another_answers_column(
     assert pa.csv.read_csv(io.BytesIO(csv.body), convert_options=kept)[name].to_pylist() == wanted
     stream = ask("slices", request, accept="application/vnd.apache.arrow.stream", **options)
     assert pa.ipc.open_stream(stream.body).read_all()[name].to_pylist() == wanted
+
+
+@pytest.mark.parametrize("media_type", WRITERS)
+@pytest.mark.parametrize("cell", [[0.1, 0.9], {"type": 1, "values": [0.1, 0.9]}], ids=["list", "vector"])
+def test_several_numbers_in_a_cell_are_no_scores(media_type: str, cell: Any) -> None:
+    rows = pa.table({"scores": pa.array([cell, cell]), "labels": [1, 0]})
+    (error,) = errors("curves", WRITERS[media_type](rows), content_type=media_type)
+    assert "vector_to_array(probability)[1]" in error["detail"]

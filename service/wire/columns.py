@@ -5,7 +5,7 @@ Each format's column type registers its readers here: lists, numbers lifted out 
 
 import math
 import re
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import singledispatch
@@ -266,10 +266,13 @@ def chosen_labels(
     if alike:
         rest += f" {joined([*alike, name])} differ only in case: if they mean the same, write them alike."
     if doubts:
-        doubted = counted_rows(sum(count for _, count in doubts))
-        names = joined([label for label, _ in doubts])
-        rest += f" {names}, in {doubted}, may mean that there is no label: if so, leave out such rows."
+        rest += f" {_may_be_missing(doubts)}."
     return Labels(positive, rest)
+
+
+def _may_be_missing(doubts: Sequence[tuple[str, int]]) -> str:
+    rows, names = counted_rows(sum(count for _, count in doubts)), joined([label for label, _ in doubts])
+    return f"{names}, in {rows}, may mean that there is no label: if so, leave out such rows"
 
 
 def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[AbstractSet[Hashable]]) -> int | None:
@@ -293,6 +296,8 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
         advice = f"all are {counted.listed}, and a curve needs two classes"
     else:
         advice = f"these are {counted.listed}; {advice}"
+    if counted.doubtful and counted.labels - len(counted.doubtful) <= 2:  # noqa: PLR2004  # two classes
+        advice = f"{_may_be_missing(counted.doubtful)}; otherwise {advice}"
     detail = f"Labels must be 0 and 1, false and true, or -1 and 1; {advice}."
     return ColumnError("not_a_label", detail, row)
 

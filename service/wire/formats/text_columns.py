@@ -116,6 +116,8 @@ def _fault(text: str, decimal: str) -> str:
         return "is not a decimal number: leave out the percent sign."
     if text.startswith("="):
         return "is a spreadsheet's formula: write its value alone, without the equals sign and quotes."
+    if text.startswith("["):
+        return "is a list: write one of its numbers alone, in Spark vector_to_array(probability)[1]."
     if text in NO_VALUE:
         return f"is not a decimal number. {LEAVE_OUT}"
     return f"is not a decimal number{' with decimal=comma' if decimal == ',' and '.' in text else ''}."
