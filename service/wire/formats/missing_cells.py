@@ -158,7 +158,7 @@ def _kept(places: list[_Place], decoded: Decoded) -> tuple[IntArray, CurvesWarni
 
 
 def _names_of_labels(document: Any, place: _Place) -> object:  # noqa: ANN401  # any JSON value
-    """What names the labels, so that NA may be one of them: a positive label or the classes; None if they are 0 and 1."""
+    """What names the labels, so that NA may be one: a positive label, or the classes; None if they are 0 and 1."""
     inner = reduce(getitem, place.path[:-1], document)
     classes = inner.get("scores") if isinstance(inner.get("scores"), dict) else None
     return inner.get("positive_label", document.get("positive_label", classes))

@@ -38,6 +38,14 @@ _INTEGER_TEXT = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _WITH_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 
+_OTHER_FORMS = {
+    re.compile(r".*%"): "is not a decimal number: leave out the percent sign.",
+    re.compile(r"=.*"): "is a spreadsheet's formula: write its value alone, without the equals sign and quotes.",
+    re.compile(r"\(.+,.+[)\]]|\[.+,.+\)"): "is an interval: write its ends into the columns score_from and score_to.",
+    re.compile(r"\[.*"): "is a list: write one of its numbers alone, in Spark vector_to_array(probability)[1].",
+}
+"""{what is often written where a number is expected: what to do}"""
+
 _FALSE, _TRUE, _OTHER = 2, 3, 4
 _DEFAULT_LABELS = ({0, 1, _FALSE, _TRUE}, {-1, 1})
 """The sets of labels allowed without a positive label; 1 and _TRUE are positive."""
@@ -112,15 +120,10 @@ def _fault(text: str, decimal: str) -> str:
         return f"has a comma: leave out commas of thousands{other}."
     if decimal == "." and _WITH_COMMA.fullmatch(text):
         return "has a decimal comma: set decimal=comma."
-    if text.endswith("%"):
-        return "is not a decimal number: leave out the percent sign."
-    if text.startswith("="):
-        return "is a spreadsheet's formula: write its value alone, without the equals sign and quotes."
-    if text.startswith("["):
-        return "is a list: write one of its numbers alone, in Spark vector_to_array(probability)[1]."
     if text in NO_VALUE:
         return f"is not a decimal number. {LEAVE_OUT}"
-    return f"is not a decimal number{' with decimal=comma' if decimal == ',' and '.' in text else ''}."
+    plain = f"is not a decimal number{' with decimal=comma' if decimal == ',' and '.' in text else ''}."
+    return next((told for form, told in _OTHER_FORMS.items() if form.fullmatch(text)), plain)
 
 
 @labels.register
