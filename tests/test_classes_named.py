@@ -32,6 +32,15 @@ def test_what_all_names_share_is_left_out_if_the_labels_lack_it(names: list[str]
     assert told in warning["detail"]
 
 
+@pytest.mark.parametrize("labels", ["1,10", "1.0,10.0", " 1,1e1"])
+def test_numbers_are_classes_after_that_however_they_are_written(labels: str) -> None:
+    first, second = labels.split(",")
+    text = f"class_1,class_10,y\n.8,.2,{first}\n.4,.6,{second}\n"
+    found = answered("classes", text, content_type=CSV, scores="class_1,class_10", labels="y")
+    assert (found["classes"]["name"], found["hand_till"]) == (["1", "10"], 1.0)
+    assert [told["code"] for told in found["warnings"]] == ["renamed_classes"]
+
+
 @pytest.mark.parametrize(
     ("names", "labels"),
     [

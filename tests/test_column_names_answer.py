@@ -89,6 +89,19 @@ def test_arrays_of_other_shapes(column: Any, told: str) -> None:
     assert told in error["detail"]
 
 
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ([[1], [0]], "send array.ravel()"),
+        ([[1, 0]], "send array.ravel()"),
+        ([[0, 1], [1, 0]], "send array.argmax(axis=1)"),
+    ],
+)
+def test_arrays_of_labels_of_other_shapes(column: Any, told: str) -> None:
+    (error,) = errors("curves", {"scores": [0.9, 0.2], "labels": column})
+    assert told in error["detail"]
+
+
 ROWS = [{"scores": 0.9, "labels": 1}, {"scores": 0.2, "labels": 0}]
 COLUMNS = {"scores": [0.9, 0.2], "labels": [1, 0]}
 TENSORS = [{"name": name, "shape": [2], "datatype": "FP64", "data": data} for name, data in COLUMNS.items()]

@@ -61,8 +61,32 @@ def test_numbers_are_no_names(body: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        ("0.9,1", "scores,labels above,"),
+        ("0.9,spam", "scores,labels above,"),
+        ("1,0.9", "labels,scores above,"),
+        ("spam,0.9", "labels,scores above,"),
+        ("id7,0.9,1", "scores,labels,... above in the order of the columns,"),
+    ],
+)
+def test_the_line_to_add_has_the_names_in_order(row: str, line: str) -> None:
+    assert f"add the line {line} or set header=absent" in detail(f"{row}\n{row}\n")
+
+
+def test_a_field_too_many_at_the_end_is_no_row_name() -> None:
+    told = detail("scores,labels\n0.9,1,\n0.8,0,\n")
+    assert told == "Row 2 has 3 fields but the header, row 1, has 2."
+
+
+@pytest.mark.parametrize(
     ("body", "options", "told"),
     [
+        ('scores, "labels"\n0.9, "1"\n', {}, ["In row 1, ", "Leave out the blank before the quote."]),
+        ('scores,labels\n"[0.1, 0.9]",1\n', {}, ["is a list: write one of its numbers", "vector_to_array"]),
+        ('score,positives,negatives\n"(-inf, 0.5]",1,4\n"(0.5, inf]",3,1\n', {}, ["is an interval: ", "score_to"]),
+        ('score,positives,negatives\n"[0, 0.5)",1,4\n"[0.5, 1)",3,1\n', {}, ["is an interval: ", "score_to"]),
+        ("scores,labels\n0.9,1\n0.2,NA\n0.1,0\n", {}, ["'NA', in 1 row, may mean that there is no label"]),
         ('name,scores,labels\n"a \\"q\\" b",0.9,1\nb,0.8,0\n', {}, ["In row 2, ", "set escape=backslash"]),
         ('scores,labels\n\n0.9,1\n0.8,"0\n', {}, ["In row 4, "]),
         ('scores,labels\n="0.9",1\n="0.8",0\n', {}, ["In row 2, ", "write 0.9 alone"]),

@@ -315,3 +315,43 @@ def test_pictures_show_them(name: str, operation: str, options: dict[str, str]) 
 def test_the_curve_in_characters_ignores_them() -> None:
     request = Request("curves", "/v1/curves", "text/csv", "text/plain", (), written(SAMPLE, "csv"))
     assert answer(request, LIMITS).status == 200
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("direction", [1, -1])
+def test_a_threshold_of_a_json_answer_is_reached_by_infinite_scores(kind: str, direction: int) -> None:
+    """It stands for infinity: what it called positive in the answer, it calls positive in a request."""
+    scores = [direction * score for score in (2.0, -INF, 0.5, -INF, INF)]
+    body = written({"scores": scores, "labels": [1, 1, 0, 0, 1]}, kind)
+    options = {"lower_is_positive": "true"} if direction < 0 else {}
+    points = of_table("curves", body, TYPES[kind], include="points", **options)["points"]
+    cuts = points["threshold"][1:]
+    assert cuts == [direction * cut for cut in (LARGEST, 2.0, 0.5, -LARGEST)]
+    again = of_table("curves", body, TYPES[kind], include="points", thresholds=json.dumps(cuts), **options)["points"]
+    assert (again["tp"], again["fp"]) == (points["tp"], points["fp"])
+    for metric, row in (("recall", "tpr"), ("fpr", "fpr")):
+        rules = json.dumps([{"metric": metric, "at_threshold": cut, "max": 1} for cut in cuts])
+        checks = of_table("gates", body, TYPES[kind], rules=rules, **options)["checks"]
+        assert [check["value"] for check in checks] == points[row][1:]
+
+
+def test_groups_and_counts_are_reached_by_a_threshold_of_a_json_answer() -> None:
+    rules = json.dumps([{"metric": "recall", "at_threshold": cut, "min": 0} for cut in (LARGEST, -LARGEST)])
+    groups = "score_from,score_to,positives,negatives\n-inf,0.2,1,4\n0.5,inf,3,1\n"
+    checks = of_table("gates", groups, rules=rules, closed="both")["checks"]
+    assert [check["value"] for check in checks] == [0.375, 1.0]  # the first lies inside a group
+    counts = "threshold,tp,fp,fn,tn\ninf,0,0,3,3\n0.9,1,0,2,3\n-inf,3,3,0,0\n"
+    checks = of_table("gates", counts, rules=rules)["checks"]
+    assert [check["value"] for check in checks] == [0.0, 1.0]
+
+
+def test_what_stands_for_infinity_is_no_place_in_a_calibration_diagram() -> None:
+    labels = [1, 1, 0, 0, 1]
+    infinite = written({"scores": [0.9, -INF, 0.3, -INF, 0.2], "labels": labels}, "arrow")
+    asked = {"scores": [0.9, -LARGEST, 0.3, -LARGEST, 0.2], "labels": labels, "charts": ["calibration"]}
+    told = answered("curves", asked | {"include": ["auc"]})["charts"]["calibration"]
+    assert (
+        told
+        == of_table("curves", infinite, TYPES["arrow"], include="auc", charts="calibration")["charts"]["calibration"]
+    )
+    assert "Infinite scores are drawn at the least or the greatest finite one" in told

@@ -44,6 +44,19 @@ def test_the_answer_is_that_of_the_other_rows(content_type: str, body: Any) -> N
         assert error["detail"].endswith("or set missing=drop.")
 
 
+def test_na_is_no_label_unless_labels_have_names() -> None:
+    body = "scores,labels\n0.9,1\n0.8,NA\n0.7,1\n0.2,0\n"
+    found = answered("curves", body, content_type="text/csv", missing="drop")
+    assert warned(found) == ["1 of 4 rows is left out because a cell is empty: labels in 1."]
+    assert (found["positives"], found["negatives"]) == (2, 1)
+    named = answered("curves", body, content_type="text/csv", missing="drop", positive_label="1")
+    assert (named["positives"], named["negatives"]) == (2, 2)
+    classes = "cat,NA,labels\n0.9,0.1,cat\n0.2,0.8,NA\n0.1,0.9,\n"
+    found = answered("classes", classes, content_type="text/csv", missing="drop", scores="cat,NA")
+    assert warned(found) == ["1 of 3 rows is left out because a cell is empty: labels in 1."]
+    assert found["classes"]["positives"] == [1, 1]
+
+
 def test_a_dictionary_of_text_with_nulls() -> None:
     labels = pa.array(["yes", None, "no", "yes"]).dictionary_encode()
     body = parquet_body(pa.table({"scores": [0.9, 0.8, 0.1, None], "labels": labels}))

@@ -2,7 +2,9 @@
 
 import datetime as dt
 import io
+import json
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+from tests.cli.running import run
 from tests.properties.bodies import arrow_body, arrow_file_body, parquet_body
 from tests.support.asking import answered, ask, errors
 
@@ -67,13 +70,17 @@ def test_timestamps_of_spark_define_slices() -> None:
     assert slices_of(body, "application/vnd.apache.parquet") == ["2024-01-31 10:00:00", None]
 
 
-def test_local_timestamps_have_their_offset() -> None:
-    rows = table(pa.array([TEN, TEN + dt.timedelta(182)] * 2, pa.timestamp("s", "Europe/Berlin")), "x")
-    names = ["2024-01-31 11:00:00+01:00", "2024-07-31 12:00:00+02:00"]
-    assert slices_of(arrow_body(rows), "application/vnd.apache.arrow.stream") == names
-    unknown = table(pa.array([TEN] * 2, pa.timestamp("s", "no/where")), "x")
-    (error,) = errors("slices", arrow_body(unknown), content_type="application/vnd.apache.arrow.stream", slices="x")
-    assert error["detail"] == "The time zone of this column is unknown."
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "+02:00", "UTC", "no/where"])
+def test_an_instant_has_one_name(zone: str, tmp_path: Path) -> None:
+    """In UTC, which is all that Parquet keeps of a time zone."""
+    rows = table(pa.array([TEN, TEN + dt.timedelta(182), None, TEN], pa.timestamp("us", zone)), "x")
+    names = ["2024-01-31 10:00:00+00:00", "2024-07-31 10:00:00+00:00", None]
+    for media_type, write in WRITERS.items():
+        assert slices_of(write(rows), media_type) == names
+    (tmp_path / "x.parquet").write_bytes(parquet_body(rows))
+    for words in ((), ("--engine", "duckdb")):
+        said = run("slices", tmp_path / "x.parquet", "--slices", "x", "--json", *words)
+        assert json.loads(said.stdout)["slices"]["x"] == names
 
 
 @pytest.mark.parametrize("media_type", WRITERS)
@@ -154,3 +161,11 @@ def test_a_column_of_slices_may_have_the_name_of_another_answers_column(
     assert pa.csv.read_csv(io.BytesIO(csv.body), convert_options=kept)[name].to_pylist() == wanted
     stream = ask("slices", request, accept="application/vnd.apache.arrow.stream", **options)
     assert pa.ipc.open_stream(stream.body).read_all()[name].to_pylist() == wanted
+
+
+@pytest.mark.parametrize("media_type", WRITERS)
+@pytest.mark.parametrize("cell", [[0.1, 0.9], {"type": 1, "values": [0.1, 0.9]}], ids=["list", "vector"])
+def test_several_numbers_in_a_cell_are_no_scores(media_type: str, cell: Any) -> None:
+    rows = pa.table({"scores": pa.array([cell, cell]), "labels": [1, 0]})
+    (error,) = errors("curves", WRITERS[media_type](rows), content_type=media_type)
+    assert "vector_to_array(probability)[1]" in error["detail"]

@@ -58,7 +58,7 @@ _POSITIVE_LABEL = re.compile(r"(?<![\w'/-])positive_label(?![\w'])")
 _OF_A_CALL = {
     re.compile(r" \(curl [^()]*\)"): "",
     re.compile(r"; or send Content-Type: [^.]*(?=[.])"): "",
-    re.compile(r" This looks like [^:]+: send Content-[A-Z]\w+: \S+"): "",
+    re.compile(r" This looks like .*$"): "",  # InputFile.advice says it for files
     re.compile(r"\b([Tt]he|[Tt]his|[Aa]) (JSON )?body\b"): r"\1 \2file",
     re.compile(r"\bThis parameter\b"): "This option",
 }

@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from service.curves.arrays import LARGEST_DOUBLE
 from service.curves.evaluation import CHANCE
 from service.inference.rules import in_decimals
-from service.wire.answers.infinite import STAND_IN
 
 MOST_ROWS = 20
 """The most rows of a table that are shown."""
@@ -195,6 +195,6 @@ def fraction(number: float | None) -> str:
 
 def in_full(number: float | None) -> str:
     """Format a number with all its digits, for use elsewhere, such as a threshold; JSON has no infinite one."""
-    if isinstance(number, float) and abs(number) == STAND_IN:
+    if isinstance(number, float) and abs(number) == LARGEST_DOUBLE:
         return str(math.copysign(math.inf, number))
     return "-" if number is None else str(number)

@@ -3,6 +3,7 @@
 Knows files; nothing of what is in them.
 """
 
+import codecs
 import os
 import secrets
 from collections.abc import Iterable
@@ -10,6 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
+
+_LOOKED_AT = 1 << 12
+"""The bytes of a file that tell whether it is text."""
 
 
 def in_a_directory(_context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
@@ -28,6 +32,27 @@ def refuse_one_file_twice(options: str, paths: Iterable[Path | None]) -> None:
     places = [path.parent.resolve() / path.name for path in paths if path is not None]
     if any(places.count(place) > 1 for place in places if place.is_file() or not place.exists()):
         raise click.UsageError(f"{options} need a file each: one would replace the other.")
+
+
+def refuse_files_that_are_read(written: Iterable[Path | None], read: Iterable[str]) -> None:
+    """Refuse to write over a file that the command reads, whatever its name. Raises UsageError."""
+    there = [path for path in map(Path, read) if path.is_file()]
+    for path in written:
+        if path is not None and path.is_file() and any(path.samefile(each) for each in there):
+            raise click.UsageError(f"{path} is read, so nothing can be written to it; give another name.")
+
+
+def holds_bytes(path: Path) -> bool:
+    """Whether a file exists and is no text, such as a model: no report of ours."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        beginning = file.read(_LOOKED_AT)
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(beginning)
+    except UnicodeDecodeError:
+        return True
+    return b"\0" in beginning
 
 
 WRITTEN_FILE = click.Path(dir_okay=False, writable=True, path_type=Path)

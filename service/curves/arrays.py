@@ -13,6 +13,9 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 LARGEST_EXACT_INTEGER = 2.0**53
 """Every integer up to here is a double."""
 
+LARGEST_DOUBLE = float(np.finfo(np.float64).max)
+"""What stands for infinity where there is none, as in JSON."""
+
 BLOCK = 1 << 15
 """Rows in a block: long columns are processed in blocks whose intermediate results stay in the processor's cache."""
 
@@ -26,3 +29,12 @@ def blocks(size: int, overlap: int = 0) -> Iterator[slice]:
 def are_integers(column: FloatArray) -> bool:
     """Whether all numbers are integers, of any size."""
     return all(bool((np.floor(part) == part).all()) for part in map(column.__getitem__, blocks(column.size)))
+
+
+def reaching(cuts: FloatArray, *, lower_is_positive: bool) -> FloatArray:
+    """Thresholds, of which the last that a finite score can reach is where an infinite one is reached, too.
+
+    JSON has no infinity, so an answer's ∓1.797e308 may stand for the threshold that calls everything positive.
+    """
+    last = LARGEST_DOUBLE if lower_is_positive else -LARGEST_DOUBLE
+    return np.where(cuts == last, np.copysign(np.inf, last), cuts)

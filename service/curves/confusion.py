@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers, reaching
 from service.curves.clock import still_time
 from service.curves.counts import Counts
 from service.curves.double_double import FloatPair
@@ -192,7 +192,8 @@ class ConfusionTable:
         """
         direction = 1.0 if self.lower_is_positive else -1.0
         ranks = np.unique(direction * cuts + 0.0)
-        rows = np.searchsorted(direction * self.thresholds[1:], ranks, side="right")
+        sought = direction * reaching(direction * ranks, lower_is_positive=self.lower_is_positive)
+        rows = np.searchsorted(direction * self.thresholds[1:], sought, side="right")
         return replace(self.select(rows), thresholds=direction * ranks + 0.0).with_ends()
 
     def select(self, rows: IntArray | BoolArray | slice) -> "ConfusionTable":

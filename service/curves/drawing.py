@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.arrays import FloatArray, IntArray
+from service.curves.arrays import LARGEST_DOUBLE, FloatArray, IntArray
 from service.curves.calibration import Calibration, are_probabilities, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.operating_points import row_at_threshold
@@ -84,14 +84,14 @@ def curves_drawing(
     if not options.calibration or not table.rises:
         return CurvesDrawing(*drawn, marks)
     found = calibration(table, vertices)
-    has_infinite = bool(np.isinf(found.score_from).any() or np.isinf(found.score_to).any())
+    has_infinite = bool((np.abs([found.score_from, found.score_to]) >= LARGEST_DOUBLE).any())
     return CurvesDrawing(*drawn, marks, _calibration_line(found, options.side), has_infinite)
 
 
 def _calibration_line(found: Calibration, side: float) -> Line | None:
     """The calibrated score over the score, reduced to one point per quarter pixel; None without finite thresholds."""
     ends = np.stack((found.score_from, found.score_to), axis=1).ravel()
-    finite = ends[np.isfinite(ends)]
+    finite = ends[np.abs(ends) < LARGEST_DOUBLE]
     if np.isnan(ends).any() or not finite.size:
         return None
     ends = np.clip(ends, finite.min(), finite.max())

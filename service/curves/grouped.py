@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers, reaching
 from service.curves.errors import GroupsOverlap, OneClassLabels
 from service.curves.given_groups import GroupColumns
 from service.curves.sample import check_total
@@ -125,6 +125,7 @@ class Grouped:
 
     def divided_by(self, thresholds: FloatArray) -> BoolArray:
         """Whether each threshold falls within an open group, so that what it calls positive is not known, (k,)."""
+        thresholds = reaching(thresholds, lower_is_positive=self.lower_is_positive)
         low, high = (self.low, self.high) if self.lower_is_positive else (self.low[::-1], self.high[::-1])
         # A threshold at the end that it calls positive with the rest of the group does not divide it.
         place = np.searchsorted(low, thresholds, side="right" if self.lower_is_positive else "left") - 1

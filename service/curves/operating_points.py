@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.arrays import FloatArray
+from service.curves.arrays import LARGEST_DOUBLE, FloatArray, reaching
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
@@ -88,14 +88,17 @@ def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
 def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, threshold: float) -> int | None:
     """The row that calls positive what scores at or beyond a threshold; for counts, a row with this very threshold.
 
-    None if counts list no such row or several different ones, or if the threshold lies inside a group.
+    None if counts list no such row or several different ones, or if the threshold lies inside a group. The greatest
+    double also stands for infinity.
     """
     if isinstance(evaluation, Grouped) and evaluation.divided_by(np.array([threshold])).any():
         return None
     if not isinstance(evaluation, Counts):
         direction = 1.0 if table.lower_is_positive else -1.0
-        return int(np.searchsorted(direction * table.thresholds[1:], direction * threshold, side="right"))
-    rows = np.flatnonzero(table.thresholds == threshold)
+        sought = reaching(np.array([threshold]), lower_is_positive=table.lower_is_positive)
+        return int(np.searchsorted(direction * table.thresholds[1:], direction * sought, side="right")[0])
+    finite = np.clip(np.append(table.thresholds, threshold), -LARGEST_DOUBLE, LARGEST_DOUBLE)
+    rows = np.flatnonzero(finite[:-1] == finite[-1])
     told = rows.size and not (np.ptp(table.tp[rows]) or np.ptp(table.fp[rows]))
     return int(rows[0]) if told else None
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
@@ -135,7 +136,7 @@ class DuckDB:
 
         def work() -> None:
             try:
-                answers.append(self._connection.execute(text).fetchnumpy())
+                answers.append(_columns_of(self._connection.execute(text)))
             except BaseException as failure:  # noqa: BLE001  # raised again in the calling thread
                 failures.append(failure)
             finished.set()
@@ -270,6 +271,14 @@ def _config(spill: str, memory: str | None, threads: int | None) -> dict[str, st
     if threads is not None:
         config["threads"] = str(threads)
     return config
+
+
+def _columns_of(result: "duckdb.DuckDBPyConnection") -> NamedArrays:
+    """The columns of a result; a timestamp with a time zone is in UTC, and says so."""
+    zoned = [name for name, kind, *_ in result.description or () if str(kind) == "TIMESTAMP WITH TIME ZONE"]
+    columns = result.fetchnumpy()
+    in_utc = np.frompyfunc(lambda cell: cell.replace(tzinfo=UTC) if isinstance(cell, datetime) else cell, 1, 1)
+    return columns | {name: in_utc(columns[name].astype(object)) for name in zoned}
 
 
 def _start(thread: threading.Thread) -> None:

@@ -8,12 +8,12 @@ Knows names and numbers only.
 """
 
 import math
-import sys
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
 
 from service.curves.areas import Areas
+from service.curves.arrays import LARGEST_DOUBLE
 from service.curves.errors import plain
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
@@ -47,8 +47,6 @@ REPORTED_DECIMALS = 4
 """The decimals of numbers in reports and pictures, at least."""
 
 _DIGITS_OF_A_DOUBLE = 17
-_FOR_INFINITY = sys.float_info.max
-"""What JSON has in place of infinity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ class Rule:
             ends = dict(zip(RANGE_KEYS, (part.over, part.start, part.end, part.min_tpr), strict=True))
             given = {"metric": self.metric} | ends | given | {"part": None}
         if self.at_threshold is not None:
-            given["at_threshold"] = min(max(self.at_threshold, -_FOR_INFINITY), _FOR_INFINITY)
+            given["at_threshold"] = min(max(self.at_threshold, -LARGEST_DOUBLE), LARGEST_DOUBLE)
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -156,7 +154,7 @@ class Rule:
         """Read what `given` wrote."""
         given = dict(given)
         ends = given.pop("over", None), given.pop("from", 0.0), given.pop("to", 1.0), given.pop("min_tpr", None)
-        if abs(given.get("at_threshold", 0)) == _FOR_INFINITY:
+        if abs(given.get("at_threshold", 0)) == LARGEST_DOUBLE:
             given["at_threshold"] = math.copysign(math.inf, given["at_threshold"])
         rule = cls(**given)
         return rule if ends[0] is None else replace(rule, part=PartialRange(*ends))

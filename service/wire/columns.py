@@ -5,7 +5,7 @@ Each format's column type registers its readers here: lists, numbers lifted out 
 
 import math
 import re
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import singledispatch
@@ -228,6 +228,12 @@ def doubtful(distinct: Any) -> list[int]:  # noqa: ANN401  # as above
     return [int(place) for place in found.drop_null().to_pylist()]
 
 
+def are_two(distinct: list[Any]) -> bool:
+    """Whether distinct labels are at most two classes beyond doubt: none may mean no label, or the same as another."""
+    folded = {label.casefold() if isinstance(label, str) else label for label in distinct}
+    return 0 < len(distinct) == len(folded) <= 2 and not doubtful(distinct)  # noqa: PLR2004  # two classes
+
+
 def _plain(label: Any) -> object:  # noqa: ANN401  # as above
     if isinstance(label, np.generic):
         return label.item()
@@ -246,23 +252,27 @@ def chosen_labels(
         raise ColumnError("one_class", detail)
     name = shown(positive_label)
     doubts = [(label, count) for label, count in counted.doubtful if label != name]
-    if counted.labels <= 2 and not doubts:  # noqa: PLR2004  # two classes
+    others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
+    alike = [other for other, _ in others if other.casefold() == name.casefold()]
+    if counted.labels <= 2 and not doubts and not alike:  # noqa: PLR2004  # two classes
         return Labels(positive)
     rows = int(np.count_nonzero(positive)) if positive_rows is None else positive_rows
-    others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
     parts = [f"{other} in {count}" for other, count in others]
     more = counted.labels - 1 - len(others)
     if more:
         left = counted.rows - rows - sum(count for _, count in others)
         parts.append(f"{more} {'other' if more == 1 else 'others'} in {left}")
     rest = f"{name}, in {counted_rows(rows)}, is positive; all other labels are negative: {joined(parts)}."
-    if alike := [other for other, _ in others if other.casefold() == name.casefold()]:
+    if alike:
         rest += f" {joined([*alike, name])} differ only in case: if they mean the same, write them alike."
     if doubts:
-        doubted = counted_rows(sum(count for _, count in doubts))
-        names = joined([label for label, _ in doubts])
-        rest += f" {names}, in {doubted}, may mean that there is no label: if so, leave out such rows."
+        rest += f" {_may_be_missing(doubts)}."
     return Labels(positive, rest)
+
+
+def _may_be_missing(doubts: Sequence[tuple[str, int]]) -> str:
+    rows, names = counted_rows(sum(count for _, count in doubts)), joined([label for label, _ in doubts])
+    return f"{names}, in {rows}, may mean that there is no label: if so, leave out such rows"
 
 
 def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[AbstractSet[Hashable]]) -> int | None:
@@ -286,6 +296,8 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
         advice = f"all are {counted.listed}, and a curve needs two classes"
     else:
         advice = f"these are {counted.listed}; {advice}"
+    if counted.doubtful and counted.labels - len(counted.doubtful) <= 2:  # noqa: PLR2004  # two classes
+        advice = f"{_may_be_missing(counted.doubtful)}; otherwise {advice}"
     detail = f"Labels must be 0 and 1, false and true, or -1 and 1; {advice}."
     return ColumnError("not_a_label", detail, row)
 

@@ -7,6 +7,7 @@ one label. If all are numbers, they are compared as numbers, else as texts. A po
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
@@ -62,9 +63,15 @@ def is_word(value: object, decimal: str = ".") -> bool:
 
 
 def is_spelling(value: object, label: object, decimal: str = ".") -> bool:
-    """Whether a cell means the same truth or number as a label."""
-    readings = ((as_truth(each, decimal), as_number(each, decimal)) for each in (value, label))
+    """Whether a cell means the same truth or number as a label, or is the same text to the eye."""
+    value, label = (seen(each) if isinstance(each, str) else each for each in (value, label))
+    readings = ((as_truth(each, decimal), as_number(each, decimal), as_text(each)) for each in (value, label))
     return any(one is not None and one == other for one, other in zip(*readings, strict=True))
+
+
+def seen(text: str) -> str:
+    """A text as the eye sees it: without blanks of any kind around it, each accent part of its letter."""
+    return unicodedata.normalize("NFC", text).strip()
 
 
 Reading = Callable[[object], object]

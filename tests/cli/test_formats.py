@@ -79,6 +79,7 @@ def test_a_file_of_another_format_is_recognised(tmp_path: Path) -> None:
         (parquet_body(TEXT), "This looks like a Parquet file; use --format parquet."),
         (arrow_body(TEXT), "This looks like an Arrow stream; use --format arrow."),
         (arrow_file_body(TEXT), "This looks like an Arrow file; use --format arrow."),
+        ("scores,labels\n1,1\n".encode("utf-16"), "This looks like text in UTF-16: send it in UTF-8."),
     ):
         path.write_bytes(body)
         for arguments in (["tradeoffs", path], ["compare", f"a={path}", f"b={path}"]):

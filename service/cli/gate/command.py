@@ -29,7 +29,13 @@ from service.cli.options import evaluation_options, given_texts
 from service.cli.own_options import baseline_options, texts_of_baseline
 from service.cli.plots import plot_option
 from service.cli.sources import Source, refuse_without_table, source_of
-from service.cli.written_files import WRITTEN_FILE, in_a_directory, refuse_one_file_twice
+from service.cli.written_files import (
+    WRITTEN_FILE,
+    holds_bytes,
+    in_a_directory,
+    refuse_files_that_are_read,
+    refuse_one_file_twice,
+)
 from service.wire.formats.query_options import TOTALS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
@@ -53,9 +59,11 @@ class GateCommand(click.Command):
 
 
 def _report_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse the name of rules or scores: without its value, the option takes the next one, and would replace it."""
+    """Refuse what is no old report: without its value, the option takes the next name, and would replace that file."""
     if path is not None and suffix_of(path.name) in {*SUFFIXES, "toml"}:
         raise click.BadParameter(f"{path.name} is named like rules or scores, which the report would replace.")
+    if path is not None and holds_bytes(path):
+        raise click.BadParameter(f"{path.name} is not text, so it is no old report; give the report another name.")
     return in_a_directory(context, parameter, path)
 
 
@@ -122,6 +130,7 @@ def gate(
     if init and (junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
     refuse_one_file_twice("--junit, --markdown and --plot", (junit, markdown, plot))
+    refuse_files_that_are_read((junit, markdown, plot), (*files, *([] if baseline is None else [baseline])))
     if server is not None and engine is not None:
         raise click.UsageError("--engine cannot be combined with --server.")
     if server is None and api_key_env is not None:

@@ -157,8 +157,9 @@ class Question:
         """Refuse paired rows if some were left out of one file, and the service cannot do the same with the other."""
         left_out = any(told.code == "rows_left_out" for told in self._decoded.warnings + self._baseline.warnings)
         if plain and left_out and self.rules.options.get("paired"):
+            files = f"{self.scores.name}, {self.baseline.name if self.baseline else ''}"
             advice = "paired rows can only be left out together where both files are read: leave out --server."
-            fail([f"Error: {self.scores.name}: {advice}"])
+            fail([f"Error: {files}: {advice}"])
 
     def _refuse_options(self, document: dict[str, Any]) -> None:
         """Refuse a JSON file of scores that is a whole request, whose rules would be lost."""

@@ -4,20 +4,17 @@ Knows the names of what holds thresholds; nothing of results.
 """
 
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from service.curves.arrays import FloatArray
+from service.curves.arrays import LARGEST_DOUBLE, FloatArray
 from service.curves.evaluation import CurvesWarning
 from service.wire.columns import ColumnError
 
-STAND_IN = sys.float_info.max
-"""What JSON has in place of infinity."""
-_WRITTEN = repr(STAND_IN).replace("+", "")
+_WRITTEN = repr(LARGEST_DOUBLE).replace("+", "")
 
 INFINITE_SCORES = CurvesWarning(
     "infinite_scores",
@@ -33,10 +30,10 @@ def finite_in_order(scores: FloatArray) -> FloatArray:
     infinite = np.isinf(scores)
     if not infinite.any():
         return scores
-    if (np.abs(scores) == STAND_IN).any():
+    if (np.abs(scores) == LARGEST_DOUBLE).any():
         detail = f"This is sent as JSON, which has no number beyond {_WRITTEN}, and that is here, too."
         raise ColumnError("not_finite", detail, int(infinite.argmax()))
-    return np.clip(scores, -STAND_IN, STAND_IN)
+    return np.clip(scores, -LARGEST_DOUBLE, LARGEST_DOUBLE)
 
 
 def without_infinities(document: dict[str, Any]) -> tuple[dict[str, Any], tuple[CurvesWarning, ...]]:
@@ -59,11 +56,11 @@ def _replaced(value: Any, occurring: set[float], name: str = "") -> Any:  # noqa
     if name not in _OF_SCORES:
         return value
     if isinstance(value, np.ndarray):
-        large = np.abs(value) >= STAND_IN
+        large = np.abs(value) >= LARGEST_DOUBLE
         if large.any():
             occurring |= {*value[large].tolist()}
-            return np.clip(value, -STAND_IN, STAND_IN)
-    elif isinstance(value, float) and abs(value) >= STAND_IN:
+            return np.clip(value, -LARGEST_DOUBLE, LARGEST_DOUBLE)
+    elif isinstance(value, float) and abs(value) >= LARGEST_DOUBLE:
         occurring.add(value)
-        return math.copysign(STAND_IN, value)
+        return math.copysign(LARGEST_DOUBLE, value)
     return value

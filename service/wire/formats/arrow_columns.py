@@ -34,6 +34,9 @@ from service.wire.spellings import as_number, as_truth, unquoted
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
 """What pyarrow raises for invalid bytes. Its MemoryError is a subclass of one of these, but means something else."""
 
+_OF_SEVERAL = ("list", "large_list", "fixed_size_list", "struct", "nested")
+"""How the names of types begin that hold several numbers in a cell, as Spark's vectors do."""
+
 _LONGEST_TYPE = 60
 """The characters of a type's name that a problem repeats."""
 
@@ -183,6 +186,10 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
     cells = column.cells
     if cells is None or is_time(cells.type):
         detail = f"This column is {column.shown_kind}; numbers must be integers, floats or decimals."
+        if column.kind.startswith(_OF_SEVERAL):
+            detail += (
+                " Write a column with one number of each list or vector, in Spark vector_to_array(probability)[1]."
+            )
         raise ColumnError("not_a_number", detail)
     kind = cells.type
     if is_text(kind) or types.is_boolean(kind):

@@ -101,6 +101,8 @@ def badly_quoted(body: bytes, dialect: Dialect) -> Problem:
     detail = f"In row {record_number(body, place)}, a quote is not closed, or there is text beside a quoted field."
     if b'\\"' in body and dialect.escape != "backslash":
         detail += ' If \\" stands for a quote, as Spark writes it, set escape=backslash.'
+    elif dialect.delimiter != " " and body[place - 1 : place + 1] == b' "':
+        detail += " Leave out the blank before the quote."
     elif _FORMULA.match(body, place - 1 if place else 0):
         detail += ' A spreadsheet\'s formula such as ="0.9" is not a value: write 0.9 alone.'
     return Problem("malformed_body", detail)
@@ -115,11 +117,15 @@ def has_numbers_as_names(header: list[str]) -> bool:
 def refuse_numbers_as_names(header: list[str], dialect: Dialect) -> None:
     """Refuse a header that must be data. Raises Problem."""
     if has_numbers_as_names(header):
-        line = dialect.delimiter.join(("scores", "labels", "...")[: len(header)])
+        names, order = ["scores", "labels", "..."][: len(header)], " in the order of the columns"
+        if len(header) == 2:  # noqa: PLR2004  # then they are scores and labels
+            is_score = [bool(_NUMBER.fullmatch(name)) + bool(_WITH_MARK.fullmatch(name)) for name in header]
+            names, order = names[::-1] if is_score[0] < is_score[1] else names, ""
+        line = f"{dialect.delimiter.join(names)} above{order}"
         first = ", ".join(header)[:_SHOWN_OF_ROW]
         detail = (
-            f"The first row has numbers where names are expected: {first}. If it is data, add the line {line} above, "
-            "or set header=absent, which names the columns 1, 2 and so on. If these are names, set header=present."
+            f"The first row has numbers where names are expected: {first}. If it is data, add the line {line}, or "
+            "set header=absent, which names the columns 1, 2 and so on. If these are names, set header=present."
         )
         raise invalid_value("/header", "missing", detail)
 

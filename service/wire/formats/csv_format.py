@@ -177,7 +177,7 @@ class CsvTable:
         number = self.number_of(row.number - 1 - self.has_header) + 1 + self.has_header
         header = "the header, row 1," if self.has_header else "row 1"
         detail = f"Row {number} has {found} field{'' if found == 1 else 's'} but {header} has {width}."
-        if self.has_header and found == width + 1:
+        if self.has_header and found == width + 1 and not row.text.endswith(self._dialect.delimiter):
             detail += " If R wrote row names, which have no name in the header: write.table(..., row.names = FALSE)."
         return Problem("malformed_body", detail)
 

@@ -15,8 +15,8 @@ from service.wire.columns import (
     ColumnError,
     Labels,
     Tally,
+    are_two,
     chosen_labels,
-    doubtful,
     first_misfit,
     inexact_integer,
     items,
@@ -38,6 +38,8 @@ _NAMES_OF_TYPES = {
     NumberList: "a list",
     dict: "an object",
 }
+_OF_SEVERAL_SCORES = " Of several columns, send one, such as predict_proba(X)[:, 1] of two classes."
+_OF_SEVERAL_LABELS = " Of a column for each class, send array.argmax(axis=1); more than two classes go to /v1/classes."
 _DEFAULT_LABELS = (
     {("number", 0), ("number", 1)},
     {("boolean", False), ("boolean", True)},
@@ -56,7 +58,8 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
     wrong = kinds - {int, float, *([type(None)] if nullable else [])}
     if wrong:
         row = _first(type(value) in wrong for value in column)
-        raise ColumnError("not_a_number", _quoted(column[row]) or _not_number(column, row), row)
+        what = _quoted(column[row]) or _other(column[row], "number") + _by_shape(column, row, _OF_SEVERAL_SCORES)
+        raise ColumnError("not_a_number", what, row)
     if type(None) in kinds:
         column = [math.nan if value is None else value for value in column]
     try:
@@ -76,7 +79,8 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
     wrong = types - _VALUE_KINDS.keys()
     if wrong:
         row = _first(type(value) in wrong for value in column)
-        raise ColumnError("not_a_label", _other(column[row], "label"), row)
+        what = _other(column[row], "label") + _by_shape(column, row, _OF_SEVERAL_LABELS)
+        raise ColumnError("not_a_label", what, row)
     if types == {bool} and (positive_label is None or positive_label is True):
         return Labels(np.frombuffer(bytes(column), np.bool_))
     kinds = {_VALUE_KINDS[kind] for kind in types}
@@ -112,7 +116,7 @@ def _chosen_labels(column: list[Any], types: set[type], positive_label: object) 
     if wanted is None or not chosen.any():
         label = positive_label if texts else unquoted(positive_label)
         return chosen_labels(np.zeros_like(chosen), label, _tally(column))
-    if read is as_truth or (len(types) == 1 and (two := _if_two(column)) and not doubtful(two)):
+    if read is as_truth or (len(types) == 1 and are_two(_if_two(column))):
         return Labels(chosen)
     label = column[int(chosen.argmax())]
     named = [label if is_chosen else value for value, is_chosen in zip(column, chosen.tolist(), strict=True)]
@@ -130,15 +134,13 @@ def _other(value: object, wanted: str) -> str:
     return f"This is {_NAMES_OF_TYPES[type(value)]}; it must be a {wanted}."
 
 
-def _not_number(column: list[Any], row: int) -> str:
-    """Say what to do about a value that is no number, by the shape of an array if it is one of lists."""
+def _by_shape(column: list[Any], row: int, of_several: str) -> str:
+    """Say what to do about an array that is sent as a list of lists, by its shape; empty for anything else."""
     width = len(items(column[row]) or ()) if row == 0 else 0
-    advice = ""
-    if width:
-        is_flat = width == 1 or len(column) == 1
-        several = "Of several columns, send one, such as predict_proba(X)[:, 1] of two classes."
-        advice = " Of an array with one column or one row, send array.ravel()." if is_flat else f" {several}"
-    return _other(column[row], "number") + advice
+    if not width:
+        return ""
+    is_flat = width == 1 or len(column) == 1
+    return " Of an array with one column or one row, send array.ravel()." if is_flat else of_several
 
 
 def _typed(value: object) -> tuple[str, object]:

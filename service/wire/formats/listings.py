@@ -7,7 +7,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -142,10 +141,8 @@ def _(column: ArrowColumn) -> Contents:
         present = cells.drop_null()
         number = pa.int32() if types.is_date32(kind) else pa.int64()
         values = _first_values(pc.cast(present, number))
-        with suppress(pa.ArrowInvalid):  # an unknown time zone
-            listed = texts_of(pa.array(values, number).view(kind)).to_pylist()
-            return _contents(column.shown_kind, len(cells), len(cells) - len(present), listed)
-        return Contents(column.shown_kind, None, None, (), more=True)
+        listed = texts_of(pa.array(values, number).view(kind)).to_pylist()
+        return _contents(column.shown_kind, len(cells), len(cells) - len(present), listed)
     if types.is_string_view(kind) or types.is_decimal(kind):  # pyarrow lacks functions for some of these
         cells = pc.cast(cells, pa.large_string())
     present = _present(cells)

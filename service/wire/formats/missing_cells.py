@@ -7,7 +7,7 @@ rows, as do a baseline's that is paired with it, and evaluations that share a co
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce, singledispatch
-from operator import or_
+from operator import getitem, or_
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ def without_missing(decoded: Decoded) -> Decoded:
     for places in _with_the_same_rows(document):
         if len({_length(place.column) for place in places}) != 1:
             continue  # there are none, or the schema refuses them
-        kept, told = _kept(places, decoded, document.get("positive_label"))
+        kept, told = _kept(places, decoded)
         if told is None:
             continue
         warnings.append(told)
@@ -136,13 +136,14 @@ def _with_the_same_rows(document: Mapping[str, Any]) -> Iterator[list[_Place]]:
         yield from evaluations
 
 
-def _kept(places: list[_Place], decoded: Decoded, positive_label: object) -> tuple[IntArray, CurvesWarning | None]:
+def _kept(places: list[_Place], decoded: Decoded) -> tuple[IntArray, CurvesWarning | None]:
     """The rows without an empty cell, and a warning about the others; None if there are none."""
     absent: dict[str, BoolArray] = {}
     for place in places:
-        if place.may_be_empty or (place.is_labels and positive_label == ""):
+        named = _names_of_labels(decoded.document, place) if place.is_labels else None
+        if place.may_be_empty or named == "":
             continue
-        found = _is_missing(_unshared(place.column), not place.is_labels)
+        found = _is_missing(_unshared(place.column), named is None)
         if found is not None and found.any():
             absent[decoded.pointer(place.pointer)] = found
     if not absent:
@@ -154,6 +155,13 @@ def _kept(places: list[_Place], decoded: Decoded, positive_label: object) -> tup
         raise no_rows(f"Every row has an empty cell in a column that is used: {parts}.")
     detail = f"{left} of {counted_rows(rows)} {'is' if left == 1 else 'are'} left out because a cell is empty: {parts}."
     return np.flatnonzero(~any_absent), CurvesWarning("rows_left_out", detail)
+
+
+def _names_of_labels(document: Any, place: _Place) -> object:  # noqa: ANN401  # any JSON value
+    """What names the labels, so that NA may be one: a positive label, or the classes; None if they are 0 and 1."""
+    inner = reduce(getitem, place.path[:-1], document)
+    classes = inner.get("scores") if isinstance(inner.get("scores"), dict) else None
+    return inner.get("positive_label", document.get("positive_label", classes))
 
 
 def _through(kept: IntArray, before: Callable[[int], int] | None) -> Callable[[int], int]:
@@ -199,27 +207,27 @@ def _taken(column: object, rows: IntArray) -> object:
 
 
 @singledispatch
-def _is_missing(_column: object, _is_number: bool) -> BoolArray | None:  # noqa: FBT001  # singledispatch has no keywords
+def _is_missing(_column: object, _has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # singledispatch has no keywords
     """Which cells have no value; None if all have one."""
     return None
 
 
 @_is_missing.register
-def _(column: list, _is_number: bool) -> BoolArray | None:  # type: ignore[type-arg]  # noqa: FBT001  # as above
+def _(column: list, _has_no_words: bool) -> BoolArray | None:  # type: ignore[type-arg]  # noqa: FBT001  # as above
     return np.fromiter((cell is None for cell in column), np.bool_, len(column)) if None in column else None
 
 
 @_is_missing.register
-def _(column: TextColumn, is_number: bool) -> BoolArray | None:  # noqa: FBT001  # as above
-    """Blank cells, and among numbers also words such as NA."""
+def _(column: TextColumn, has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # as above
+    """Blank cells, and where no word is a value also words such as NA."""
     cells = pc.ascii_trim(column.cells, " \t")
-    words = NO_VALUE if is_number else ("",)
+    words = NO_VALUE if has_no_words else ("",)
     found: BoolArray = pc.is_in(cells, pa.array(words, cells.type)).to_numpy()
     return found
 
 
 @_is_missing.register
-def _(column: ArrowColumn, _is_number: bool) -> BoolArray | None:  # noqa: FBT001  # as above
+def _(column: ArrowColumn, _has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # as above
     """Nulls, also within a dictionary, and NaN."""
     cells = column.cells
     if cells is None:
@@ -231,5 +239,5 @@ def _(column: ArrowColumn, _is_number: bool) -> BoolArray | None:  # noqa: FBT00
 
 
 @_is_missing.register
-def _(column: ArrayColumn, _is_number: bool) -> BoolArray | None:  # noqa: FBT001  # as above
+def _(column: ArrayColumn, _has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # as above
     return np.isnan(column.cells) if column.cells.dtype.kind == "f" else None

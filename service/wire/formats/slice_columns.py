@@ -127,10 +127,7 @@ def _of_decimals(cells: pa.ChunkedArray) -> Categories:
 def _of_times(cells: pa.Array) -> Categories:
     numbered = encoded(cells)
     found = numbered.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    try:
-        texts = encoded(texts_of(numbered.dictionary))
-    except pa.ArrowInvalid:
-        raise _misfit("The time zone of this column is unknown.") from None
+    texts = encoded(texts_of(numbered.dictionary))
     return _in_order(np.append(texts.indices.to_numpy(), -1)[found], texts.dictionary)
 
 

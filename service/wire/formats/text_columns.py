@@ -19,8 +19,8 @@ from service.wire.columns import (
     NO_VALUE,
     ColumnError,
     Labels,
+    are_two,
     chosen_labels,
-    doubtful,
     first_misfit,
     inexact_integer,
     label_misfit,
@@ -31,12 +31,20 @@ from service.wire.columns import (
     tally,
 )
 from service.wire.formats.distinct_cells import encoded
-from service.wire.spellings import BLANKS, as_number, as_text, as_truth, is_spelling, is_word
+from service.wire.spellings import BLANKS, as_number, as_text, as_truth, is_spelling, is_word, seen
 
 _DECIMAL_TEXT = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _WITH_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+
+_OTHER_FORMS = {
+    re.compile(r".*%"): "is not a decimal number: leave out the percent sign.",
+    re.compile(r"=.*"): "is a spreadsheet's formula: write its value alone, without the equals sign and quotes.",
+    re.compile(r"\(.+,.+[)\]]|\[.+,.+\)"): "is an interval: write its ends into the columns score_from and score_to.",
+    re.compile(r"\[.*"): "is a list: write one of its numbers alone, in Spark vector_to_array(probability)[1].",
+}
+"""{what is often written where a number is expected: what to do}"""
 
 _FALSE, _TRUE, _OTHER = 2, 3, 4
 _DEFAULT_LABELS = ({0, 1, _FALSE, _TRUE}, {-1, 1})
@@ -112,13 +120,10 @@ def _fault(text: str, decimal: str) -> str:
         return f"has a comma: leave out commas of thousands{other}."
     if decimal == "." and _WITH_COMMA.fullmatch(text):
         return "has a decimal comma: set decimal=comma."
-    if text.endswith("%"):
-        return "is not a decimal number: leave out the percent sign."
-    if text.startswith("="):
-        return "is a spreadsheet's formula: write its value alone, without the equals sign and quotes."
     if text in NO_VALUE:
         return f"is not a decimal number. {LEAVE_OUT}"
-    return f"is not a decimal number{' with decimal=comma' if decimal == ',' and '.' in text else ''}."
+    plain = f"is not a decimal number{' with decimal=comma' if decimal == ',' and '.' in text else ''}."
+    return next((told for form, told in _OTHER_FORMS.items() if form.fullmatch(text)), plain)
 
 
 @labels.register
@@ -164,13 +169,26 @@ def _labels(codes: IntArray, texts: pa.Array, positive_label: object, decimal: s
 
 def _equal_texts(codes: IntArray, texts: pa.Array, positive_label: object) -> Labels:
     """Split the text that a label is from all others, compared exactly."""
-    # As bytes: half of a surrogate pair, which equals no text, is no string to pyarrow.
     label = as_text(positive_label)
-    place = pc.index(texts.cast(pa.binary()), pa.scalar(label.encode("utf-8", "surrogatepass"), pa.binary())).as_py()
+    place = pc.index(texts.cast(pa.binary()), _as_bytes(label)).as_py()
+    alike = pc.utf8_trim_whitespace(pc.utf8_normalize(texts, "NFC"))
+    twins = pc.indices_nonzero(pc.equal(alike.cast(pa.binary()), _as_bytes(seen(label)))).to_pylist()
+    if len(twins) > 1:
+        other = next(twin for twin in twins if twin != place)
+        raise ColumnError("not_a_label", _look_alike(texts[other].as_py(), label), int((codes == other).argmax()))
     positive: BoolArray = codes == place
-    if place >= 0 and len(texts) <= 2 and not doubtful(texts):  # noqa: PLR2004  # two classes
+    if place >= 0 and are_two(texts.to_pylist() if len(texts) <= 2 else []):  # noqa: PLR2004  # two classes
         return Labels(positive)
     return chosen_labels(positive, label, tally(texts, np.bincount(codes, minlength=len(texts))))
+
+
+def _as_bytes(text: str) -> pa.Scalar:
+    """Half of a surrogate pair, which equals no text, is no string to pyarrow."""
+    return pa.scalar(text.encode("utf-8", "surrogatepass"), pa.binary())
+
+
+def _look_alike(cell: object, label: object) -> str:
+    return f"{shown(cell)} and {shown(label)} differ only in blanks, or in how an accent is stored: write them alike."
 
 
 def refuse_spellings(
@@ -178,12 +196,14 @@ def refuse_spellings(
 ) -> None:
     """Refuse cells that mean the positive label where another, such as a word or a 2 beside True, makes all text.
 
-    Otherwise they would be negative, and a gate could pass because of one cell. `first_row` is the first row of a
-    distinct cell, by its place. Raises ColumnError.
+    So are those that look like the label. Otherwise they would be negative, and a gate could pass because of one cell.
+    `first_row` is the first row of a distinct cell, by its place. Raises ColumnError.
     """
     label = as_text(positive_label)
     for place, cell in enumerate(distinct):
         if as_text(cell) != label and is_spelling(cell, positive_label, decimal):
+            if seen(as_text(cell)) == seen(label):
+                raise ColumnError("not_a_label", _look_alike(cell, label), first_row(place))
             no_truths = [each for each in distinct if as_truth(each, decimal) is None]
             other = shown(next((each for each in no_truths if as_number(each, decimal) is None), no_truths[0]))
             detail = (

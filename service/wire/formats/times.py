@@ -16,18 +16,19 @@ def is_time(kind: pa.DataType) -> bool:
 
 
 def texts_of(times: pa.Array) -> pa.Array:
-    """Write dates and timestamps, all in the same form. Raises ArrowInvalid for an unknown time zone."""
+    """Write dates and timestamps, all in the same form; those with a time zone in UTC, as Parquet has them."""
+    if types.is_timestamp(times.type) and times.type.tz is not None:
+        times = pc.cast(times, pa.timestamp(times.type.unit, "UTC"))
     texts = pc.cast(times, pa.string())
     if types.is_date(times.type):
         return texts
-    zone = r"(?:Z|[+-]\d{4})?$"
+    zone = "Z?$"
     for digits in _DECIMALS_OF_SECONDS:
         if not pc.any(pc.match_substring_regex(texts, rf"\.\d{{{digits}}}\d*[1-9]\d*{zone}")).as_py():
             shorter = r"\1" if digits else ""
             texts = pc.replace_substring_regex(texts, rf"(\.\d{{{digits}}})\d*", shorter)
             break
     if times.type.tz is not None:
-        texts = pc.replace_substring_regex(texts, "Z$", "+00:00")
-        return pc.replace_substring_regex(texts, r"([+-]\d{2})(\d{2})$", r"\1:\2")
+        return pc.replace_substring_regex(texts, "Z$", "+00:00")
     are_dates = pc.all(pc.ends_with(texts, _MIDNIGHT)).as_py()
     return pc.replace_substring_regex(texts, f"{_MIDNIGHT}$", "") if are_dates else texts

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from service.curves.evaluation import CurvesWarning
 from service.wire.columns import shown
-from service.wire.spellings import as_number, as_text, as_truth
+from service.wire.spellings import as_number, as_text, as_truth, unquoted
 
 
 def matched(labels: Sequence[object], names: Sequence[str]) -> list[int | None]:
@@ -27,11 +27,12 @@ def without_affixes(labels: Collection[object], names: Sequence[str]) -> tuple[l
     """The names without a prefix and a suffix that all of them share, if exactly one such choice fits all labels."""
     if len(labels) > len(names):
         return None
-    texts = {as_text(label) for label in labels}
-    fitting = [(affixes, short) for affixes, short in _shortened(names) if texts <= {*short}]
+    texts, numerals = {as_text(label) for label in labels}, {as_text(unquoted(label)) for label in labels}
+    choices = [(affixes, short, {*short}) for affixes, short in _shortened(names)]
+    fitting = [choice for choice in choices if texts <= choice[2]] or [each for each in choices if numerals <= each[2]]
     if len(fitting) != 1:
         return None
-    ((affixes, short),) = fitting
+    ((affixes, short, _),) = fitting
     shared = " and ".join(f"the {what} {shown(text)}" for what, text in affixes.items() if text)
     detail = f"The names of the scores share {shared}, which the labels lack and which is left out: "
     detail += f"{shown(names[0])} has the scores for the class {shown(short[0])}."

@@ -187,6 +187,35 @@ def test_a_report_whose_name_was_left_out_removes_no_input(tmp_path: Path, optio
     assert path.read_text() == "kept"
 
 
+MODEL = b"\x80\x05\x95model"
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+@pytest.mark.parametrize("label", ["nobody", "1"])
+@pytest.mark.parametrize("bytes_there", [MODEL, b"ONNX\0"])
+def test_a_report_replaces_no_model(tmp_path: Path, option: str, label: str, bytes_there: bytes) -> None:
+    """A report also says why there is no verdict, so even a command that is refused would write it."""
+    model = tmp_path / "model"
+    model.write_bytes(bytes_there)
+    words = [written(tmp_path, PASSING), ALL, "--positive-label", label, option, model]
+    assert "is not text, so it is no old report" in refusal(rocpr(*words))
+    assert model.read_bytes() == bytes_there
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown", "--plot"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_nothing_is_written_over_what_is_read(tmp_path: Path, option: str, place: int) -> None:
+    texts = (PASSING, ALL.read_text(), ALL.read_text())
+    words = [written(tmp_path, text, f"{number}.svg") for number, text in enumerate(texts)]
+    link = tmp_path / "link.svg"
+    link.hardlink_to(words[place])
+    asked = [words[0], words[1], "--baseline", words[2], "--format", "csv"]
+    for name in (words[place], link):
+        assert "is read, so nothing can be written to it" in refusal(rocpr(*asked, option, name))
+    assert tuple(path.read_text() for path in words) == texts
+    assert rocpr(*asked).exit_code == 0
+
+
 def test_options_of_columns_need_a_table(tmp_path: Path) -> None:
     path = written(tmp_path, sample(ALL), "scores.json")
     assert "--labels is for tables" in refusal(rocpr(written(tmp_path, PASSING), path, "--labels", "y"))

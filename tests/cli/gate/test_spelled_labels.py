@@ -212,6 +212,46 @@ def test_words_that_differ_in_case_are_pointed_out(form: str, other: str) -> Non
         assert f"{other!r} and 'yes' differ only in case: if they mean the same, write them alike." in warning["detail"]
 
 
+@pytest.mark.parametrize("form", BODIES)
+def test_two_words_that_differ_in_case_are_pointed_out(form: str) -> None:
+    media_type, body = BODIES[form]
+    cells = ["yes", "YES", "yes", "YES"]
+    answer = ask("gates", body(cells), media_type, rules=json.dumps([RULE]), positive_label="yes")
+    document = {"scores": SCORES, "labels": cells, "rules": [RULE], "positive_label": "yes"}
+    for each in (answer, ask("gates", document)):
+        (warning,) = json.loads(each.body)["warnings"]
+        assert "'YES' and 'yes' differ only in case" in warning["detail"]
+
+
+@pytest.mark.parametrize("form", BODIES)
+@pytest.mark.parametrize(
+    ("label", "other"),
+    [
+        ("yes", "yes "),
+        ("yes", "\tyes"),
+        ("yes", "yes\u00a0"),
+        ("1", "1\u00a0"),
+        ("2", "2\u2003"),
+        ("\u00e9", "e\u0301"),
+    ],
+    ids=ascii,
+)
+def test_labels_that_look_the_same_are_not_two(form: str, label: str, other: str) -> None:
+    """The last row would be negative, and the gate would pass."""
+    media_type, body = BODIES[form]
+    cells = [label, "0", "0", other]
+    rules = [{"metric": "roc", "min": 0.9}]
+    document = {"scores": SCORES, "labels": cells, "rules": rules, "positive_label": label}
+    answer = ask("gates", body(cells), media_type, rules=json.dumps(rules), positive_label=label)
+    for each in (answer, ask("gates", document)):
+        if form == "csv" and each is answer and other.strip(" \t") == label:  # blanks around cells do not count
+            assert json.loads(each.body)["checks"][0]["value"] == 0.5
+            continue
+        (error,) = json.loads(each.body)["errors"]
+        assert (error["pointer"], error["code"]) == ("/labels/3", "not_a_label")
+        assert "differ only in blanks, or in how an accent is stored: write them alike." in error["detail"]
+
+
 def test_words_are_compared_exactly() -> None:
     answer = ask(
         "gates", csv_text(["yes", "NA", "yes", "Yes"]), "text/csv", rules=json.dumps([RULE]), positive_label="yes"

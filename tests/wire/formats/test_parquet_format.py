@@ -146,7 +146,7 @@ def test_an_encrypted_file_is_not_supported(plain_footer):
 def test_a_type_that_is_not_read_is_named(cells, kind):
     body = parquet_body(pa.table({"x": cells}), use_deprecated_int96_timestamps=kind == "int96")
     error = raised(ColumnError, numbers, ParquetTable(body, LIMITS).read(["x"])["x"], nullable=False)
-    assert error.detail == f"This column is {kind}; numbers must be integers, floats or decimals."
+    assert error.detail.startswith(f"This column is {kind}; numbers must be integers, floats or decimals.")
 
 
 def test_rows_are_counted_in_the_footer():
