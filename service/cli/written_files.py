@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-_LOOKED_AT = 1 << 12
+_BEGINNING = 1 << 12
 """The bytes of a file that tell whether it is text."""
 
 
@@ -47,7 +47,7 @@ def holds_bytes(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        beginning = file.read(_LOOKED_AT)
+        beginning = file.read(_BEGINNING)
     try:
         codecs.getincrementaldecoder("utf-8")().decode(beginning)
     except UnicodeDecodeError:
