@@ -17,7 +17,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.double_double import FloatPair, as_integers, exactly, pair_product, pair_quotient, pair_sum, two_sum
 from service.curves.hull import roc_convex_hull
 from service.curves.indices import Index, Rows, Steps
-from service.curves.pieces import Pieces
+from service.curves.lambda_intervals import LambdaIntervals
 
 _TIE = 2.0**-49
 """Slopes that agree to this, relatively, are equal up to rounding of loss and gain: a few ulp."""
@@ -112,16 +112,16 @@ class Envelope:
         there = pieces.end > pieces.start
         return self.rows[there], pieces.start[there], pieces.end[there]
 
-    def pieces(self, start: float, end: float) -> tuple[IntArray, Pieces]:
+    def pieces(self, start: float, end: float) -> tuple[IntArray, LambdaIntervals]:
         """The same for integration: a piece next to 1 is not empty if the ends differ in 1 - λ."""
         pieces = self._cut(start, end)
         there = np.flatnonzero(pieces.length > 0)
         return self.rows[there], pieces[there]
 
-    def _cut(self, start: float, end: float) -> Pieces:
+    def _cut(self, start: float, end: float) -> LambdaIntervals:
         ends = np.concatenate(([start], np.clip(self.breakpoints, start, end), [end]))
         rests = np.concatenate(([1 - start], np.clip(self.rests, 1 - end, 1 - start), [1 - end]))
-        return Pieces(ends[:-1], ends[1:], rests[:-1], rests[1:])
+        return LambdaIntervals(ends[:-1], ends[1:], rests[:-1], rests[1:])
 
 
 def envelope(frontier: Frontier, index: Index) -> Envelope:

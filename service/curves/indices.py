@@ -24,7 +24,7 @@ from service.curves.double_double import (
     rounded,
     two_sum,
 )
-from service.curves.pieces import Pieces
+from service.curves.lambda_intervals import LambdaIntervals
 
 _SMALLEST_DIVISOR = float(np.finfo(np.float64).tiny)
 """The least normal double, and the least whose reciprocal is a double."""
@@ -111,7 +111,7 @@ class Index:
 
     value: Callable[[Rows, FloatArray, FloatArray], FloatArray]
     reading: Callable[[Rows, FloatArray], FloatArray]
-    mean: Callable[[Rows, Pieces], FloatArray]
+    mean: Callable[[Rows, LambdaIntervals], FloatArray]
     exchange: Callable[[Steps], tuple[FloatPair, FloatPair]]
     breakpoint: Callable[[FloatPair, FloatPair], tuple[FloatArray, FloatArray]]
     rational: bool = True
@@ -135,7 +135,7 @@ def _kulczynski_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return rounded(pair_sum(pair_product(rests, precision), pair_product(weights, recall)))
 
 
-def _kulczynski_mean(rows: Rows, pieces: Pieces) -> FloatArray:
+def _kulczynski_mean(rows: Rows, pieces: LambdaIntervals) -> FloatArray:
     return _kulczynski(rows, (pieces.start + pieces.end) / 2, (pieces.rest_start + pieces.rest_end) / 2)
 
 
@@ -165,7 +165,7 @@ def _f_measure_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return rounded(pair_quotient(exactly(rows.tp), below))
 
 
-def _f_measure_mean(rows: Rows, pieces: Pieces) -> FloatArray:
+def _f_measure_mean(rows: Rows, pieces: LambdaIntervals) -> FloatArray:
     """1/f is linear."""
     start, end = (_f_measure_below(rows, *ends) for ends in pieces.ends)
     return _harmonic_mean(rows.tp, start, end)
@@ -190,7 +190,7 @@ def _fowlkes_mallows_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return _fowlkes_mallows(rows, weight, 1 - weight)
 
 
-def _fowlkes_mallows_mean(rows: Rows, pieces: Pieces) -> FloatArray:
+def _fowlkes_mallows_mean(rows: Rows, pieces: LambdaIntervals) -> FloatArray:
     """The logarithm of f is linear: the mean is f at the higher end times (1 - exp(-y))/y, where log f falls by y."""
     fall = pieces.length * np.abs(rows.log_recall - np.log(rows.precision))
     share = np.divide(-np.expm1(-fall), fall, out=np.ones_like(fall), where=fall > 0)
@@ -234,11 +234,11 @@ def _jaccard_reading(rows: Rows, weight: FloatArray) -> FloatArray:
     return np.maximum(*values)
 
 
-def _jaccard_mean(rows: Rows, pieces: Pieces) -> FloatArray:
+def _jaccard_mean(rows: Rows, pieces: LambdaIntervals) -> FloatArray:
     """1/f is linear on each half of [0, 1]."""
     middle = np.clip(0.5, pieces.start, pieces.end), np.clip(0.5, pieces.rest_end, pieces.rest_start)
     start, between, end = (_jaccard_below(rows, *at) for at in (pieces.ends[0], middle, pieces.ends[1]))
-    share = Pieces(pieces.start, middle[0], pieces.rest_start, middle[1]).length / pieces.length
+    share = LambdaIntervals(pieces.start, middle[0], pieces.rest_start, middle[1]).length / pieces.length
     halves = _harmonic_mean(rows.tp, start, between), _harmonic_mean(rows.tp, between, end)
     mean: FloatArray = share * halves[0] + (1 - share) * halves[1]
     return mean

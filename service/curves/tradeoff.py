@@ -17,7 +17,7 @@ from service.curves.errors import NoRowMeets
 from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.grouped import Grouped
 from service.curves.indices import INDICES, Index, Rows
-from service.curves.pieces import Pieces
+from service.curves.lambda_intervals import LambdaIntervals
 from service.curves.roc import tpr
 
 BOUNDED_TRADEOFFS = CurvesWarning(
@@ -143,7 +143,7 @@ def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tra
     )
 
 
-def _area(frontier: Rows, index: Index, best: tuple[IntArray, Pieces], density: BetaDensity | None) -> float:
+def _area(frontier: Rows, index: Index, best: tuple[IntArray, LambdaIntervals], density: BetaDensity | None) -> float:
     """The mean of the optimal curve, with λ weighted equally or by a density."""
     rows, pieces = frontier[best[0]], best[1]
     if density is None:
