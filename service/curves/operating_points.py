@@ -128,9 +128,8 @@ def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tup
     if tp == 0:
         return 0.0
     rows = Rows(np.array([tp]), np.array([fp]), positives)
-    # In low parts of pairs, which are then ignored, and in the logarithm of a precision that underflows.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return min(float(INDICES[metric].reading(rows, np.array([at], dtype=np.float64))[0]), 1.0)
+    weight = np.array([at], dtype=np.float64)
+    return min(float(INDICES[metric].value(rows, weight, 1 - weight)[0]), 1.0)
 
 
 ReadNumber = Callable[[float], Any]

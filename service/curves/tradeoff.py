@@ -137,7 +137,7 @@ def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tra
     everything = optimal.tp[-1] == optimal.positives and optimal.fp[-1] == optimal.negatives
     return Tradeoff(
         optimal=OptimalCurve(start, end, optimal.thresholds, optimal.tp, optimal.fp, optimal.precision, tpr(optimal)),
-        area=_area(frontier.rows, index, best.pieces(*options.lambda_range), options.lambda_density),
+        area=_area(frontier.rows, index, best.lambda_intervals(*options.lambda_range), options.lambda_density),
         uninformative_from=float(start[-1]) if everything else None,
         at=None if options.at_lambda is None else _read_off(frontier, index, best, options.at_lambda),
     )
@@ -145,12 +145,11 @@ def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tra
 
 def _area(frontier: Rows, index: Index, best: tuple[IntArray, LambdaIntervals], density: BetaDensity | None) -> float:
     """The mean of the optimal curve, with λ weighted equally or by a density."""
-    rows, pieces = frontier[best[0]], best[1]
+    rows, intervals = frontier[best[0]], best[1]
     if density is None:
-        area = float(np.sum(index.mean(rows, pieces) * (pieces.length / pieces.whole.length)))
+        area = float(np.sum(index.mean(rows, intervals) * (intervals.length / intervals.whole.length)))
     else:
-        scaled = rows.scaled
-        area = density.mean(lambda piece, weight, rest: index.value(scaled[piece], weight, rest), pieces)
+        area = density.mean(lambda at, weight, rest: index.value(rows[at], weight, rest), intervals)
     return min(area, 1.0)
 
 
