@@ -16,12 +16,12 @@ from service.curves.arrays import FloatArray, IntArray
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.hull import roc_convex_hull
-from service.curves.indices import Index, Plane, Rows, Steps
+from service.curves.indices import Index, IndexPlane, Rows, Steps
 from service.curves.lambda_intervals import LambdaIntervals
 
 _SMALLEST, _LARGEST = 2.0**-1020, 2.0**1000
 """Losses and gains are kept within these, so that their sums and ratios are doubles."""
-_ROUNDING = 2.0**-48
+_WITHIN_ROUNDING = 2.0**-48
 """More than the error of a point, a loss or a gain, and of the product of two, relatively."""
 _ROWS_BETWEEN_LOOKS = 10_000
 """How often the scan looks at the clock."""
@@ -104,7 +104,7 @@ def _exchange(frontier: Frontier, index: Index, rows: IntArray) -> tuple[FloatAr
 def _certainly_rise(loss: FloatArray, gain: FloatArray) -> bool:
     """Whether each step pays from a greater λ on than the one before, beyond any doubt from rounding."""
     late, early = loss[1:] * gain[:-1], loss[:-1] * gain[1:]
-    return bool((late - early > _ROUNDING * late).all())
+    return bool((late - early > _WITHIN_ROUNDING * late).all())
 
 
 def read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -118,7 +118,7 @@ def read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatA
     return best.rows[place], np.minimum(np.maximum.reduce(values), 1.0)
 
 
-def _upper_hull(frontier: Frontier, plane: Plane) -> IntArray:
+def _upper_hull(frontier: Frontier, plane: IndexPlane) -> IntArray:
     """The vertices of rows from left to right, by Andrew's scan: a row that is not above the line past it is dropped.
 
     Doubles decide, unless rounding could: then the exact predicate does.
@@ -133,7 +133,7 @@ def _upper_hull(frontier: Frontier, plane: Plane) -> IntArray:
             a, b = chain[-2:]
             (x_a, y_a), (x_b, y_b) = points[a], points[b]
             above = (y_b - y_c) * (x_b - x_a) - (y_a - y_b) * (x_c - x_b)
-            if abs(above) <= _ROUNDING * ((1 + abs(y_c)) * (x_c - x_a) + (abs(x_a) + abs(x_c)) * (y_a - y_c)):
+            if abs(above) <= _WITHIN_ROUNDING * ((1 + abs(y_c)) * (x_c - x_a) + (abs(x_a) + abs(x_c)) * (y_a - y_c)):
                 above = plane.above(counts[a], counts[b], counts[c])
             if above > 0:
                 break

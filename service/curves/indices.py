@@ -97,7 +97,7 @@ Row = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
+class IndexPlane:
     """Where f is linear: the rows that are best somewhere are the vertices of the upper hull of these points.
 
     points   x and y of rows, r and p on the scale of the index, to a few units.
@@ -124,7 +124,7 @@ class Index:
     mean: Callable[[Rows, LambdaIntervals], FloatArray]
     exchange: Callable[[Steps], tuple[FloatArray, FloatArray]]
     breakpoint: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-    plane: Plane | None = None
+    plane: IndexPlane | None = None
 
 
 def _balance(loss: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -277,7 +277,7 @@ INDICES = {
         _kulczynski_mean,
         _kulczynski_exchange,
         _balance,
-        Plane(lambda rows: (rows.recall, rows.precision / rows.precision[0]), _kulczynski_above),
+        IndexPlane(lambda rows: (rows.recall, rows.precision / rows.precision[0]), _kulczynski_above),
     ),
     "f_measure": Index(_f_measure, _f_measure_mean, _f_measure_exchange, _balance),
     "fowlkes_mallows": Index(
@@ -285,7 +285,7 @@ INDICES = {
         _fowlkes_mallows_mean,
         _fowlkes_mallows_exchange,
         _balance,
-        Plane(lambda rows: (np.log(rows.tp), np.log(rows.precision)), _fowlkes_mallows_above),
+        IndexPlane(lambda rows: (np.log(rows.tp), np.log(rows.precision)), _fowlkes_mallows_above),
     ),
     "jaccard": Index(_jaccard, _jaccard_mean, _f_measure_exchange, _jaccard_breakpoint),
 }

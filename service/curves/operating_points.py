@@ -19,7 +19,7 @@ from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.envelope import Frontier, envelope, read_off
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.indices import INDICES, Rows
 from service.curves.roc import fpr, tpr
 
@@ -90,7 +90,7 @@ def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, t
 
     None if counts list no such row or several different ones, or if the threshold lies inside a group.
     """
-    if isinstance(evaluation, Grouped) and evaluation.divided_by(np.array([threshold])).any():
+    if isinstance(evaluation, Histogram) and evaluation.divided_by(np.array([threshold])).any():
         return None
     if not isinstance(evaluation, Counts):
         direction = 1.0 if table.lower_is_positive else -1.0

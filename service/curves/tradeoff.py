@@ -15,7 +15,7 @@ from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.errors import NoRowMeets
 from service.curves.evaluation import CurvesWarning, one_vs_rest
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.indices import INDICES, Index, Rows
 from service.curves.lambda_intervals import LambdaIntervals
 from service.curves.roc import tpr
@@ -96,7 +96,7 @@ def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None =
     table = ConfusionTable.of(evaluation)
     tradeoffs = _tradeoffs(table, options)
     warnings = one_vs_rest(evaluation)
-    if isinstance(evaluation, Grouped) and not evaluation.is_exact:
+    if isinstance(evaluation, Histogram) and not evaluation.is_exact:
         best, _ = best_and_worst(evaluation)
         for name, upper in _tradeoffs(best.table, replace(options, at_lambda=None)).items():
             lower = tradeoffs[name].area
