@@ -95,7 +95,6 @@ BIG = [
 
 LONG = [
     ("curves: few rows, fractions, at recall 1e-300", 140),
-    ("tradeoffs: few rows, tiny, at λ 1e-300", 100),
     ("tradeoffs: density 1000 1000, next to 0", 1),
     ("tradeoffs: density 0.01 0.01, not quite all", 1),
     ("gates: 4 rows, precision at_threshold sure drop", 12),
@@ -103,7 +102,6 @@ LONG = [
     ("gates: 200 weights, jaccard at, at_threshold sure drop", 20),
     ("comparisons: crossings of 300 rows, of four bytes names", 4),
     ("curves: counts, no sweep, all charts", 4000),
-    ("tradeoffs: counts near a ray, 2^-46", 2000),
     ("comparisons: 5 tiny crossings", 500),
 ]
 """Requests whose mathematics takes long: it looks at the clock many times."""

@@ -58,9 +58,8 @@ def _layer(name: str, tradeoff: Tradeoff, positives: float, side: float) -> Laye
 def _optimal_line(optimal: OptimalCurve, name: str, positives: float, side: float) -> Line:
     """The best value at four λ per pixel, and where the best row changes."""
     weight, row = _read(optimal, side)
-    rows = Rows(optimal.tp, optimal.fp, positives).scaled[row]
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        value = np.minimum(INDICES[name].value(rows, weight, 1 - weight), 1.0)
+    rows = Rows(optimal.tp, optimal.fp, positives)[row]
+    value = np.minimum(INDICES[name].value(rows, weight, 1 - weight), 1.0)
     kept = simplify(weight * side, value * side)
     return Line(weight[kept], value[kept])
 

@@ -6,7 +6,6 @@ Knows files; the groups are merged by service/curves.
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -27,8 +26,7 @@ from service.cli.sources import refuse_without_table
 from service.cli.written_files import WRITTEN_FILE, in_a_directory, write_file
 from service.curves.arrays import FloatArray, are_integers
 from service.curves.errors import CurvesError
-from service.curves.given_groups import GROUP_COLUMN_NAMES, GroupColumns, joined_groups
-from service.curves.grouped import unite
+from service.curves.histogram import GROUP_COLUMN_NAMES, MASSES, SQUARED_MASSES, Histogram
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
@@ -85,10 +83,10 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
     sources = [InputFile.of(file, format_name) for file in files]
     refuse_without_table(given, sources)
     parts = [_read(source, given) for source in sources]
-    if len({part.positives_squared is None for part in parts}) > 1:
+    if len({part.squares is None for part in parts}) > 1:
         fail(["Error: some of the files have sums of squared weights, and some have none; merge them separately."])
-    united = unite(joined_groups(parts))
-    if not all(np.isfinite(column).all() for column in (united.positives, united.negatives)):
+    united = Histogram.joined(parts).united()
+    if not all(np.isfinite(column).all() for column in united.masses):
         fail(["Error: the sum of a group is too large for a double."])
     table = _table(united)
     body = BytesIO()
@@ -99,7 +97,7 @@ def merge(files: tuple[BinaryIO, ...], format_name: str | None, closed: str | No
         write_file(output, body.getvalue())
 
 
-def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
+def _read(file: InputFile, given: dict[str, str]) -> Histogram:
     """Read the groups of a file. A problem is printed and ends the command."""
     body, taken = file.content, file.taken(given)
     _refuse_other_columns(file, body)
@@ -109,7 +107,7 @@ def _read(file: InputFile, given: dict[str, str]) -> GroupColumns:
         if groups is None:
             raise _no_groups()
         try:
-            columns: GroupColumns = GroupsSchema().load(groups)
+            columns: Histogram = GroupsSchema().load(groups)
             columns.check()
         except ValidationError as error:
             raise invalid_request(field_errors(error, lambda place: decoded.pointer(f"/groups{place}"))) from None
@@ -145,13 +143,15 @@ def _refuse_other_columns(file: InputFile, body: bytes) -> None:
         fail([f"Error: {file.name}: the column {others[0]!r} would be lost; merge each slice by itself."])
 
 
-def _table(groups: GroupColumns) -> pa.Table:
+def _table(groups: Histogram) -> pa.Table:
     """The columns as a body has them: whole sums as integers, and one column of scores if all groups are exact."""
-    columns = {field.name: getattr(groups, field.name) for field in fields(groups)}
-    arrays = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
-    if groups.is_exact:
-        arrays = {"score": arrays.pop("score_from")} | {name: arrays[name] for name in arrays if name != "score_to"}
-    return pa.table({name: _written(column) if "score" not in name else column for name, column in arrays.items()})
+    ends = {"score": groups.score_from}
+    if not groups.is_exact:
+        ends = {"score_from": groups.score_from, "score_to": groups.score_to}
+    numbers = dict(zip(MASSES, groups.masses, strict=True))
+    if groups.squares is not None:
+        numbers |= zip(SQUARED_MASSES, groups.squares, strict=True)
+    return pa.table(ends | {name: _written(column) for name, column in numbers.items()})
 
 
 def _written(column: FloatArray) -> np.ndarray:

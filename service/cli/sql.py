@@ -9,7 +9,7 @@ import click
 
 from service.cli.command_error import fail, needs_extra
 from service.cli.options import NAME_LIST
-from service.curves.given_groups import GROUP_COLUMN_NAMES
+from service.curves.histogram import GROUP_COLUMN_NAMES
 from service.engines.dialects import DIALECTS, MOST_DECIMALS, WITHOUT_DECIMALS
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth

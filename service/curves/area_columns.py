@@ -10,8 +10,7 @@ from service.curves.areas import average_precision, pr_area, roc_area
 from service.curves.arrays import BoolArray, FloatArray
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.errors import CurvesError, OneClassLabels, TotalOutOfRange
-from service.curves.given_groups import GroupColumns
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 
@@ -61,12 +60,12 @@ class Undefined:
     reason: str
 
 
-def groups_or_reason(columns: GroupColumns) -> Grouped | Undefined:
+def groups_or_reason(columns: Histogram) -> Histogram | Undefined:
     """Merge groups, or say why they are undefined."""
     try:
-        return Grouped.of(columns)
+        return columns.merged()
     except (OneClassLabels, TotalOutOfRange) as fact:
-        return _undefined(fact, columns.positives, columns.negatives)
+        return _undefined(fact, *columns.masses)
 
 
 def sample_or_reason(

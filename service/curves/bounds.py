@@ -15,7 +15,7 @@ from service.curves.areas import Areas, areas
 from service.curves.arrays import LARGEST_EXACT_INTEGER, IntArray
 from service.curves.confusion import ConfusionTable, running_sums
 from service.curves.double_double import power_of_two_scale, two_sum
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.hull import roc_convex_hull
 from service.curves.sweep.plain import mean_precision
 
@@ -46,30 +46,30 @@ class Arranged:
     rows   for each class, the row of the table at which the examples of each group are called positive, (m,).
     """
 
-    groups: Grouped
+    groups: Histogram
     table: ConfusionTable
     rows: tuple[IntArray, IntArray]
     areas: Areas
 
 
-def best_and_worst(groups: Grouped) -> tuple[Arranged, Arranged]:
+def best_and_worst(groups: Histogram) -> tuple[Arranged, Arranged]:
     """Arrange groups in the best and in the worst order."""
     return _best(groups), _worst(groups)
 
 
-def bounded_areas(groups: Grouped) -> dict[str, Enclosure | None]:
+def bounded_areas(groups: Histogram) -> dict[str, Enclosure | None]:
     """The bounds of every area; None for an area that is omitted. Those of exact groups are equal, up to rounding."""
     upper = _best(groups).areas  # its table is freed before the other is built
     return between(_worst(groups).areas, upper)
 
 
-def _best(groups: Grouped) -> Arranged:
+def _best(groups: Histogram) -> Arranged:
     best, rows = _table(groups, positives_first=True)
     hull = best.select(roc_convex_hull(best))
     return Arranged(groups, best, rows, _rounded(areas(best, hull), 1, best, groups))
 
 
-def _worst(groups: Grouped) -> Arranged:
+def _worst(groups: Histogram) -> Arranged:
     worst, rows = _table(groups, positives_first=False)
     hull = worst.select(roc_convex_hull(worst))
     found = areas(worst, hull)
@@ -86,7 +86,7 @@ def between(worst: Areas, best: Areas) -> dict[str, Enclosure | None]:
     return found
 
 
-def _table(groups: Grouped, *, positives_first: bool) -> tuple[ConfusionTable, tuple[IntArray, IntArray]]:
+def _table(groups: Histogram, *, positives_first: bool) -> tuple[ConfusionTable, tuple[IntArray, IntArray]]:
     """The table in which one class of each open group comes first, and the rows of `Arranged`."""
     split = groups.is_open
     last = (1 + split).cumsum()
@@ -95,7 +95,7 @@ def _table(groups: Grouped, *, positives_first: bool) -> tuple[ConfusionTable, t
     lower = groups.lower_is_positive
     thresholds = np.full(int(last[-1]) + 1, np.nan)
     # The threshold that calls the first class of a group positive is the near end of its scores.
-    thresholds[first] = groups.low if lower else groups.high
+    thresholds[first] = groups.score_from if lower else groups.score_to
     thresholds[last] = groups.ends
     gains = np.zeros((2, last[-1]))
     for gain, mass, at in zip(gains, groups.masses, rows, strict=True):
@@ -106,7 +106,7 @@ def _table(groups: Grouped, *, positives_first: bool) -> tuple[ConfusionTable, t
     return table, rows
 
 
-def _least_average_precision(groups: Grouped, worst: ConfusionTable, rows: IntArray) -> float:
+def _least_average_precision(groups: Histogram, worst: ConfusionTable, rows: IntArray) -> float:
     """The infimum of the average precision, for the worst table and the rows of each group's positives.
 
     An exact group is one step, Δtp tp/(tp + fp). The positives of an open one come last and one by one; the less each
@@ -122,7 +122,7 @@ def _least_average_precision(groups: Grouped, worst: ConfusionTable, rows: IntAr
     return min(math.fsum(parts) / (worst.positives * up), 1.0)
 
 
-def _sums_are_exact(groups: Grouped) -> bool:
+def _sums_are_exact(groups: Histogram) -> bool:
     """Whether no running sum of the masses of a class was rounded."""
     for masses in groups.masses:
         _, lost = two_sum(masses.cumsum()[:-1], masses[1:])
@@ -131,7 +131,7 @@ def _sums_are_exact(groups: Grouped) -> bool:
     return True
 
 
-def _rounded(found: Areas, outwards: int, table: ConfusionTable, groups: Grouped) -> Areas:
+def _rounded(found: Areas, outwards: int, table: ConfusionTable, groups: Histogram) -> Areas:
     """Move areas outwards, 1 up or -1 down, by as much as rounding may have moved them inwards.
 
     Areas under ROC curves are exact if all products of counts are. Rounded sums may have lost masses below their last

@@ -20,7 +20,7 @@ from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, enumerated, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.hull import drop_collinear, roc_convex_hull
 from service.curves.indices import INDICES
 from service.curves.roc import fpr, tpr
@@ -121,7 +121,7 @@ def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
     tables: list[ConfusionTable] = []
     for number, evaluation in enumerate(evaluations):
         try:
-            if isinstance(evaluation, Grouped) and not evaluation.is_exact:
+            if isinstance(evaluation, Histogram) and not evaluation.is_exact:
                 raise NeedsExactGroups("Curves are compared row by row: groups need one score each.", "groups")
             table = ConfusionTable.of(evaluation)
             first = tables[0] if tables else table

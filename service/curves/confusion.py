@@ -15,12 +15,12 @@ from service.curves.clock import still_time
 from service.curves.counts import Counts
 from service.curves.double_double import FloatPair
 from service.curves.errors import RisingThresholds
-from service.curves.grouped import Grouped
-from service.curves.groups import Groups, groups, numbered_groups
+from service.curves.histogram import Histogram
 from service.curves.sample import Sample
 from service.curves.sweep import sweep
+from service.curves.threshold_columns import ThresholdColumns, numbered_threshold_columns, threshold_columns
 
-Evaluation: TypeAlias = Sample | Counts | Grouped
+Evaluation: TypeAlias = Sample | Counts | Histogram
 """What a table is built from."""
 
 
@@ -108,7 +108,7 @@ class ConfusionTable:
         """Build the table of any kind of evaluation; of groups, their ends. Raises RisingThresholds for counts."""
         if isinstance(evaluation, Counts):
             return cls.from_counts(evaluation)
-        return cls.from_groups(evaluation) if isinstance(evaluation, Grouped) else cls.from_sample(evaluation)
+        return cls.from_groups(evaluation) if isinstance(evaluation, Histogram) else cls.from_sample(evaluation)
 
     @classmethod
     def from_sample(cls, sample: Sample) -> "ConfusionTable":
@@ -116,7 +116,7 @@ class ConfusionTable:
 
         Weighted sums are rounded once, whatever the order of rows.
         """
-        return cls._of_groups(sample, groups(sample))
+        return cls._of_columns(sample, threshold_columns(sample))
 
     @classmethod
     def with_rows(cls, sample: Sample) -> tuple["ConfusionTable", IntArray]:
@@ -124,17 +124,15 @@ class ConfusionTable:
 
         The row is 0 for an example of weight 0. Faster than finding the rows later, slower than the table alone.
         """
-        found, rows = numbered_groups(sample)
-        return cls._of_groups(sample, found), rows
+        columns, rows = numbered_threshold_columns(sample)
+        return cls._of_columns(sample, columns), rows
 
     @classmethod
-    def _of_groups(cls, sample: Sample, rows: Groups) -> "ConfusionTable":
-        positives, negatives = float(rows.tp[-1]), float(rows.fp[-1])
+    def _of_columns(cls, sample: Sample, columns: ThresholdColumns) -> "ConfusionTable":
+        positives, negatives = float(columns.tp[-1]), float(columns.fp[-1])
         counted = sample.weights is None
         return cls(
-            rows.scores,
-            rows.tp,
-            rows.fp,
+            *columns,
             positives,
             negatives,
             sample.lower_is_positive,
@@ -143,7 +141,7 @@ class ConfusionTable:
         )
 
     @classmethod
-    def from_groups(cls, groups: Grouped) -> "ConfusionTable":
+    def from_groups(cls, groups: Histogram) -> "ConfusionTable":
         """Sweep the threshold down over groups: one row per group, which calls all of it positive.
 
         Exact groups of examples give the very table of the sample that they group.

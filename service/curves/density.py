@@ -14,7 +14,7 @@ from numpy.polynomial.legendre import leggauss
 
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.clock import still_time
-from service.curves.pieces import Pieces
+from service.curves.lambda_intervals import LambdaIntervals
 
 _COARSE, _FINE = leggauss(6), leggauss(12)
 _UNIT = 2.0**600
@@ -42,7 +42,7 @@ class BetaDensity:
     a: float
     b: float
 
-    def mean(self, function: Function, pieces: Pieces) -> float:
+    def mean(self, function: Function, pieces: LambdaIntervals) -> float:
         """Return Σ ∫ f w dλ / Σ ∫ w dλ over pieces that together form one range of λ.
 
         The function is smooth within each piece, except perhaps at 1/2.

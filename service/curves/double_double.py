@@ -8,8 +8,6 @@ above 2^-960 or zero.
 import math
 from typing import TypeAlias
 
-import numpy as np
-
 from service.curves.arrays import FloatArray
 
 FloatPair: TypeAlias = tuple[FloatArray, FloatArray]
@@ -32,6 +30,14 @@ def two_product(a: FloatArray, b: FloatArray) -> FloatPair:
     return high, a_low * b_low - (((high - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
+def difference_of_products(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
+    """A b - c d to within a unit, however much cancels."""
+    (high, low), (other_high, other_low) = two_product(a, b), two_product(c, d)
+    (high, rest), (low, tiny) = two_sum(high, -other_high), two_sum(low, -other_low)
+    high, more = two_sum(high, rest + low)
+    return high + (more + tiny)
+
+
 def pair_product(a: FloatPair, b: FloatPair) -> FloatPair:
     """Multiply two pairs, to within 2^-102 of the product."""
     high, low = two_product(a[0], b[0])
@@ -43,27 +49,6 @@ def pair_quotient(a: FloatPair, b: FloatPair) -> FloatPair:
     high = a[0] / b[0]
     product, error = two_product(high, b[0])
     return high, (((a[0] - product) - error) + (a[1] - high * b[1])) / b[0]
-
-
-def pair_sum(a: FloatPair, b: FloatPair) -> FloatPair:
-    """Add two pairs, to within 2^-100 of the greater of them."""
-    high, low = two_sum(a[0], b[0])
-    return two_sum(high, low + (a[1] + b[1]))
-
-
-def exactly(a: FloatArray) -> FloatPair:
-    """Doubles as pairs."""
-    return a, np.zeros(a.size)
-
-
-def double(a: FloatPair) -> FloatPair:
-    """Twice a pair, exactly."""
-    return 2 * a[0], 2 * a[1]
-
-
-def rounded(a: FloatPair) -> FloatArray:
-    """The double nearest to a pair; the high part alone where the low one is not finite."""
-    return a[0] + np.where(np.abs(a[1]) <= 2.0**-48 * np.abs(a[0]), a[1], 0.0)
 
 
 def as_integers(*numbers: float) -> list[int]:

@@ -16,7 +16,7 @@ from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.errors import enumerated, joined, plain
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.hull import RocHull, drop_collinear
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
@@ -126,7 +126,7 @@ def below_chance(rocs: Iterable[float | None], names: Sequence[str] = ()) -> tup
 
 def one_vs_rest(*evaluations: Evaluation | None) -> tuple[CurvesWarning, ...]:
     """Warn of each evaluation whose negatives have several labels, or a doubtful one; equal warnings only once."""
-    rests = [each.rest for each in evaluations if isinstance(each, Sample | Grouped) and each.rest is not None]
+    rests = [each.rest for each in evaluations if isinstance(each, Sample | Histogram) and each.rest is not None]
     return tuple(CurvesWarning("one_vs_rest", rest) for rest in [*dict.fromkeys(rests)][:_MOST_RESTS])
 
 

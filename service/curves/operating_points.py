@@ -19,7 +19,7 @@ from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.envelope import Frontier, envelope, read_off
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.indices import INDICES, Rows
 from service.curves.roc import fpr, tpr
 
@@ -91,7 +91,7 @@ def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, t
     None if counts list no such row or several different ones, or if the threshold lies inside a group. The greatest
     double also stands for infinity.
     """
-    if isinstance(evaluation, Grouped) and evaluation.divided_by(np.array([threshold])).any():
+    if isinstance(evaluation, Histogram) and evaluation.divided_by(np.array([threshold])).any():
         return None
     if not isinstance(evaluation, Counts):
         direction = 1.0 if table.lower_is_positive else -1.0
@@ -131,9 +131,8 @@ def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tup
     if tp == 0:
         return 0.0
     rows = Rows(np.array([tp]), np.array([fp]), positives)
-    # In low parts of pairs, which are then ignored, and in the logarithm of a precision that underflows.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return min(float(INDICES[metric].reading(rows, np.array([at], dtype=np.float64))[0]), 1.0)
+    weight = np.array([at], dtype=np.float64)
+    return min(float(INDICES[metric].value(rows, weight, 1 - weight)[0]), 1.0)
 
 
 ReadNumber = Callable[[float], Any]

@@ -15,9 +15,9 @@ from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.errors import NoRowMeets
 from service.curves.evaluation import CurvesWarning, one_vs_rest
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.indices import INDICES, Index, Rows
-from service.curves.pieces import Pieces
+from service.curves.lambda_intervals import LambdaIntervals
 from service.curves.roc import tpr
 
 BOUNDED_TRADEOFFS = CurvesWarning(
@@ -96,7 +96,7 @@ def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None =
     table = ConfusionTable.of(evaluation)
     tradeoffs = _tradeoffs(table, options)
     warnings = one_vs_rest(evaluation)
-    if isinstance(evaluation, Grouped) and not evaluation.is_exact:
+    if isinstance(evaluation, Histogram) and not evaluation.is_exact:
         best, _ = best_and_worst(evaluation)
         for name, upper in _tradeoffs(best.table, replace(options, at_lambda=None)).items():
             lower = tradeoffs[name].area
@@ -137,20 +137,19 @@ def _tradeoff(frontier: Frontier, index: Index, options: TradeoffOptions) -> Tra
     everything = optimal.tp[-1] == optimal.positives and optimal.fp[-1] == optimal.negatives
     return Tradeoff(
         optimal=OptimalCurve(start, end, optimal.thresholds, optimal.tp, optimal.fp, optimal.precision, tpr(optimal)),
-        area=_area(frontier.rows, index, best.pieces(*options.lambda_range), options.lambda_density),
+        area=_area(frontier.rows, index, best.lambda_intervals(*options.lambda_range), options.lambda_density),
         uninformative_from=float(start[-1]) if everything else None,
         at=None if options.at_lambda is None else _read_off(frontier, index, best, options.at_lambda),
     )
 
 
-def _area(frontier: Rows, index: Index, best: tuple[IntArray, Pieces], density: BetaDensity | None) -> float:
+def _area(frontier: Rows, index: Index, best: tuple[IntArray, LambdaIntervals], density: BetaDensity | None) -> float:
     """The mean of the optimal curve, with λ weighted equally or by a density."""
-    rows, pieces = frontier[best[0]], best[1]
+    rows, intervals = frontier[best[0]], best[1]
     if density is None:
-        area = float(np.sum(index.mean(rows, pieces) * (pieces.length / pieces.whole.length)))
+        area = float(np.sum(index.mean(rows, intervals) * (intervals.length / intervals.whole.length)))
     else:
-        scaled = rows.scaled
-        area = density.mean(lambda piece, weight, rest: index.value(scaled[piece], weight, rest), pieces)
+        area = density.mean(lambda at, weight, rest: index.value(rows[at], weight, rest), intervals)
     return min(area, 1.0)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import bounded_areas
 from service.curves.errors import CurvesError
-from service.curves.given_groups import GroupColumns
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.engines import sql
 from service.engines.engine import Engine, NamedArrays
 from service.engines.refining import Goals, RowGroups, allocate_bins, bound_width, hull_gain, scales
@@ -147,20 +146,14 @@ def bounds_apart(groups: RowGroups, *, lower_is_positive: bool = False) -> float
     return max(each.upper - each.lower for each in bounded_areas(merged).values() if each is not None)
 
 
-def _merged(groups: RowGroups, *, lower_is_positive: bool) -> Grouped | None:
+def _merged(groups: RowGroups, *, lower_is_positive: bool) -> Histogram | None:
     """The groups as they are evaluated; None if they cannot be."""
-    masses = groups.masses
-    columns = GroupColumns(
-        groups.score_from,
-        groups.score_to,
-        masses["positives"],
-        masses["negatives"],
-        masses.get("positives_squared"),
-        masses.get("negatives_squared"),
-        lower_is_positive=lower_is_positive,
-    )
+    found = groups.masses
+    masses = found["positives"], found["negatives"]
+    squares = (found["positives_squared"], found["negatives_squared"]) if "positives_squared" in found else None
+    ends = groups.score_from, groups.score_to
     try:
-        return Grouped.of(columns)
+        return Histogram(*ends, masses, squares, lower_is_positive=lower_is_positive).merged()
     except CurvesError:
         return None
 

@@ -19,7 +19,7 @@ from service.curves.bounds import Arranged, Enclosure, best_and_worst, between
 from service.curves.confusion import Evaluation
 from service.curves.errors import NeedsExactGroups
 from service.curves.evaluation import Curves, CurvesOptions, CurvesWarning
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.inference.estimates import Estimates
@@ -37,7 +37,7 @@ _OF_SINGLE_SCORES = ("calibration", "statistics")
 
 def extremes(evaluation: Evaluation) -> tuple[Evaluation | Arranged, Evaluation | Arranged]:
     """The evaluation in its worst and in its best order: the same, unless it has open groups."""
-    if not isinstance(evaluation, Grouped) or evaluation.is_exact:
+    if not isinstance(evaluation, Histogram) or evaluation.is_exact:
         return evaluation, evaluation
     best, worst = best_and_worst(evaluation)
     return worst, best
@@ -75,7 +75,7 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
 
     Raises NeedsExactGroups for a threshold or a result that open groups do not determine.
     """
-    if not isinstance(evaluation, Grouped) or evaluation.is_exact:
+    if not isinstance(evaluation, Histogram) or evaluation.is_exact:
         return False
     for name in _OF_SINGLE_SCORES:
         if name in options.include:
@@ -95,7 +95,7 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
 
 
 def bound_curves(
-    curves: Curves, groups: Grouped, options: CurvesOptions, intervals: IntervalOptions | None
+    curves: Curves, groups: Histogram, options: CurvesOptions, intervals: IntervalOptions | None
 ) -> BoundedCurves:
     """Put the middle of each bound into the curves of the rows at the ends of groups, and give all bounds."""
     best, worst = best_and_worst(groups)

@@ -20,7 +20,7 @@ from service.curves.evaluation import (
     evaluated_table,
     one_vs_rest,
 )
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.hull import RocHull
 from service.inference.bounded import bound_curves, has_bounds
 from service.inference.estimates import Estimates
@@ -82,7 +82,7 @@ def evaluate_with_intervals(
     if drawn is not None:
         drawing = curves_drawing(table, hull.vertices, evaluation, drawn)
         curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # a picture always shows them
-    if bounded and isinstance(evaluation, Grouped):
+    if bounded and isinstance(evaluation, Histogram):
         found = bound_curves(curves, evaluation, options, intervals)
         return EvaluatedCurves(curves, curves.warnings + found.warnings, found.intervals, drawing, found.bounds)
     if intervals is None:

@@ -56,8 +56,7 @@ class Rate:
         values = np.zeros(tp.size)
         rows = np.flatnonzero(tp)
         weight = np.full(rows.size, self.at)
-        with np.errstate(divide="ignore"):  # in the logarithm of a precision that underflows
-            values[rows] = INDICES[self.metric].value(Rows(tp[rows], fp[rows], self.positives), weight, 1 - weight)
+        values[rows] = INDICES[self.metric].value(Rows(tp[rows], fp[rows], self.positives), weight, 1 - weight)
         return np.minimum(values, 1)
 
 

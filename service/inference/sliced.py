@@ -25,8 +25,7 @@ from service.curves.areas import Areas
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.evaluation import CurvesOptions, CurvesWarning
-from service.curves.given_groups import GroupColumns
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas
@@ -75,7 +74,7 @@ class Sliced:
 
 
 def evaluate_slices(
-    sample: Sample | GroupColumns,
+    sample: Sample | Histogram,
     slicing: Slicing,
     points: Sequence[OperatingPoint] = (),
     intervals: IntervalOptions | None = None,
@@ -85,7 +84,7 @@ def evaluate_slices(
     A slice of one class has NaN and a reason. `intervals` take methods in closed form only, no resampling.
     """
     options = CurvesOptions(include=frozenset({"auc"}), operating_points=points)
-    whole = Grouped.of(sample) if isinstance(sample, GroupColumns) else sample
+    whole = sample.merged() if isinstance(sample, Histogram) else sample
     overall = evaluate_with_intervals(whole, options, intervals)
     order, bounds = rows_by_slice(slicing.numbers, slicing.count)
     areas, tables, parts = _in_slices(sample, slicing.numbers, order, bounds)
@@ -98,16 +97,16 @@ def evaluate_slices(
         warnings.append(CurvesWarning("undefined_slices", detail))
     unique = tuple(dict.fromkeys(warnings))
     rows = bounds[1:] - bounds[:-1]
-    if isinstance(whole, Grouped) and whole.is_counted:
+    if isinstance(whole, Histogram) and whole.is_counted:
         rows = (areas.positives + areas.negatives).astype(np.int64)
     return Sliced(overall, slicing.keys, rows, areas, found, read, unique)
 
 
 def _in_slices(
-    sample: Sample | GroupColumns, numbers: IntArray, order: IntArray, bounds: IntArray
+    sample: Sample | Histogram, numbers: IntArray, order: IntArray, bounds: IntArray
 ) -> tuple[AreaColumns, Iterable[ConfusionTable | None], Iterable[Evaluation | Undefined]]:
     """The areas of slices, with their tables and the slices themselves, each of which is made when it is needed."""
-    if isinstance(sample, GroupColumns):
+    if isinstance(sample, Histogram):
         given = [groups_or_reason(sample.take(order[start:stop])) for start, stop in pairwise(bounds.tolist())]
         return *areas_of_each(given, len(given)), given
     areas = sliced_areas(sample, numbers, order, bounds)

@@ -19,9 +19,9 @@ import numpy as np
 from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
-from service.curves.grouped import Grouped
-from service.curves.groups import ordered
+from service.curves.histogram import Histogram
 from service.curves.sample import Sample
+from service.curves.threshold_columns import ordered
 
 FEWEST = 2
 """The effective examples that a class needs to estimate its spread."""
@@ -117,7 +117,7 @@ def strata(evaluation: Evaluation | Arranged, table: ConfusionTable) -> Strata:
     """Split one evaluation by class; its table must be a sweep."""
     if isinstance(evaluation, Arranged):
         return _grouped(evaluation.groups, table, evaluation.rows)
-    if isinstance(evaluation, Grouped):
+    if isinstance(evaluation, Histogram):
         rows = _rows_of_groups(evaluation, table)
         return _grouped(evaluation, table, (rows, rows))
     if isinstance(evaluation, Sample) and evaluation.weights is not None:
@@ -128,7 +128,7 @@ def strata(evaluation: Evaluation | Arranged, table: ConfusionTable) -> Strata:
     return Strata(positives, negatives, (table,))
 
 
-def _grouped(groups: Grouped, table: ConfusionTable, rows: tuple[IntArray, IntArray]) -> Strata:
+def _grouped(groups: Histogram, table: ConfusionTable, rows: tuple[IntArray, IntArray]) -> Strata:
     """Split groups by class. A group with weights counts as (Σ w)²/Σ w² examples of weight Σ w²/Σ w.
 
     A group's examples are at one row, so every effective number and every standard error is that of the true weights.
@@ -174,7 +174,7 @@ def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
     return np.minimum(np.searchsorted(thresholds, scores) + 1, table.tp.size - 1).take(ranks)
 
 
-def _rows_of_groups(groups: Grouped, table: ConfusionTable) -> IntArray:
+def _rows_of_groups(groups: Histogram, table: ConfusionTable) -> IntArray:
     """The row of a table, which may be cut at thresholds between groups, at which each is called positive, (m,)."""
     ends, thresholds = groups.ends, table.thresholds[1:]
     if not groups.lower_is_positive:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, note
@@ -26,7 +25,7 @@ from service.curves.pr import AtRecall, interpolated_pr
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
 from tests import reference_operating_points as twin
 from tests.reference import Table, correctly_rounded
-from tests.reference_tradeoff import value
+from tests.reference_tradeoff import relative, value
 from tests.support.strategies import (
     LARGEST,
     Data,
@@ -148,11 +147,11 @@ class TestByHand:
 
 
 def has_the_value(found: float, exact: twin.Exact | None, metric: str) -> bool:
-    """Rational values are the nearest double; a power is within 1e-12."""
+    """Values of curves are the nearest doubles; those of indices within 1e-15, a power within 1e-12, relatively."""
     if exact is None:
         return math.isnan(found)
-    if metric == "fowlkes_mallows":
-        return bool(abs(mpmath.mpf(found) - exact) <= exact * mpmath.mpf("1e-12"))
+    if metric in INDICES:
+        return found == exact or relative(found, exact) <= (1e-12 if metric == "fowlkes_mallows" else 1e-15)
     return found == correctly_rounded(exact)
 
 

@@ -108,7 +108,7 @@ def test_big_sample(kind: str, *, runs_all: bool) -> None:
     assert ulp_distance(curves.auc.pr_trapezoid, pr_trapezoid(steps)) <= ULPS
 
 
-def test_pr_trapezoid_of_long_segments() -> None:
+def test_pr_trapezoid_adds_every_whole_tp_of_long_segments() -> None:
     """Fifty thousand whole true positives between a few rows."""
     steps = [(0, 0), (0, 17), (3, 17), (20_000, 54_321), (20_001, 1_000_000), (50_000, 1_000_003)]
     tp, fp = np.array(steps, dtype=np.float64).T
@@ -234,7 +234,7 @@ def strict(steps: Steps, members: list[bool]) -> Steps:
     return kept
 
 
-def test_big_numbers_of_pr_segments() -> None:
+def test_pr_over_5000_segments_is_the_sum_of_a_series() -> None:
     """auc.pr over 5,000 segments, against a series without logarithms: 1e-12 relative.
 
     From (t, f) a step of one positive alone adds 1 - f log(1 + 1/(t + f)); a step of negatives adds nothing.

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.curves.bounds import Enclosure, bounded_areas
-from service.curves.given_groups import GroupColumns
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from tests import reference_pr
 from tests.reference_bounds import DIGITS, Group, bounds, least_average_precision
 from tests.reference_pr import AREAS
@@ -109,12 +108,12 @@ def grouped(draw: st.DrawFn) -> list[Group]:
     return made if all(sum(group.total(of=of) for group in made) for of in (True, False)) else [*made, *ends]
 
 
-def columns_of(groups: list[Group]) -> GroupColumns:
+def columns_of(groups: list[Group]) -> Histogram:
     """The columns of groups, the most positive first."""
     place = -np.arange(float(len(groups)))
     width = np.array([0.0 if group.exact else 0.5 for group in groups])
     masses = [[float(group.total(of=of)) for group in groups] for of in (True, False)]
-    return GroupColumns(place, place + width, np.array(masses[0]), np.array(masses[1]))
+    return Histogram(place, place + width, (np.array(masses[0]), np.array(masses[1])))
 
 
 @pytest.mark.parametrize("area", AREAS)
@@ -122,7 +121,7 @@ def columns_of(groups: list[Group]) -> GroupColumns:
 @given(groups=grouped())
 def test_bounds_are_those_of_all_samples(area: str, groups: list[Group]) -> None:
     """They hold for every order, and an order attains them; for average precision, lighter examples approach them."""
-    found = bounded_areas(Grouped.of(columns_of(groups)))[area]
+    found = bounded_areas(columns_of(groups).merged())[area]
     if found is None:
         assert area == "pr_trapezoid"
         return
@@ -162,8 +161,10 @@ def areas_of(scores: list[float], starts: list[int], data: Data) -> dict[str, En
     parts = [scores[a:b] for a, b in zip([0, *starts], [*starts, len(scores)], strict=True) if scores[a:b]]
     rows = list(zip(data.scores, data.labels, strict=True))
     masses = [[sum(score in part and label == of for score, label in rows) for part in parts] for of in (True, False)]
-    columns = [part[0] for part in parts], [part[-1] for part in parts], *masses
-    return bounded_areas(Grouped.of(GroupColumns(*np.array(columns, np.float64))))
+    low, high, positives, negatives = np.array(
+        ([part[0] for part in parts], [part[-1] for part in parts], *masses), np.float64
+    )
+    return bounded_areas(Histogram(low, high, (positives, negatives)).merged())
 
 
 @examples(60)
@@ -206,8 +207,8 @@ def test_sums_of_weights_and_of_their_squares_have_the_intervals_of_the_weights(
 )
 def test_bounds_hold_where_sums_lose_small_groups(positives: list[float], negatives: list[float]) -> None:
     ends = np.arange(2.0 * len(positives))[::-1]
-    given = GroupColumns(ends[1::2], ends[::2], np.array(positives, float), np.array(negatives, float))
-    found = bounded_areas(Grouped.of(given))["roc"]
+    given = Histogram(ends[1::2], ends[::2], (np.array(positives, float), np.array(negatives, float)))
+    found = bounded_areas(given.merged())["roc"]
     assert found is not None
     above, least, greatest = Fraction(0), Fraction(0), Fraction(0)
     for mass, other in zip(map(Fraction, positives), map(Fraction, negatives), strict=True):

@@ -72,7 +72,7 @@ SEGMENTS = {
 
 
 @pytest.mark.parametrize("name", SEGMENTS)
-def test_segments(name: str) -> None:
+def test_pr_has_twelve_digits_over_long_short_far_and_flat_segments(name: str) -> None:
     """'Also for long, short, far-away and nearly flat segments.'"""
     areas_are_close(SEGMENTS[name])
 
@@ -112,7 +112,7 @@ KINDS: dict[str, st.SearchStrategy[Data | Rows]] = {
 @pytest.mark.parametrize("kind", KINDS)
 @examples(80)
 @given(st.data())
-def test_areas_of_any_table(kind: str, data: st.DataObject) -> None:
+def test_pr_of_any_table_has_twelve_digits(kind: str, data: st.DataObject) -> None:
     areas_are_close(data.draw(KINDS[kind]))
 
 

@@ -56,7 +56,7 @@ def means_are_the_references(source: Data | Rows, options: TradeoffOptions) -> N
 @pytest.mark.parametrize("source", SOURCES)
 @examples(60, fewest=4)
 @given(st.data())
-def test_plain_mean(source: str, data: st.DataObject) -> None:
+def test_an_area_is_the_mean_of_the_envelope(source: str, data: st.DataObject) -> None:
     """'The mean of the envelope over lambda_range (in closed form)': 1e-12, relative."""
     drawn = data.draw(SOURCES[source])
     table, pairs = reported(evaluation_of(drawn))
@@ -71,7 +71,7 @@ def test_plain_mean(source: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("source", SOURCES)
 @examples(12, fewest=2)
 @given(st.data())
-def test_mean_under_a_density(source: str, data: st.DataObject) -> None:
+def test_an_area_under_a_density_is_the_mean_of_the_envelope(source: str, data: st.DataObject) -> None:
     """'Or its mean under a Beta(a, b) density renormalised there': 1e-10, relative."""
     options = TradeoffOptions(lambda_range=data.draw(ranges()), lambda_density=data.draw(densities))
     means_are_the_references(data.draw(SOURCES[source]), options)
@@ -102,7 +102,7 @@ WIDE = Rows([1e-9, 10, 45, 63, 81], [0, 0, 5, 27, 81], 90, 1e6)
 @pytest.mark.parametrize(
     ("rows", "name"), some(product([Rows([], [], 1e-150, 1e150), Rows([1], [1], 3, 2**53), WIDE], HARD), 7), ids=str
 )
-def test_hard_densities(rows: Rows, name: str) -> None:
+def test_densities_with_poles_and_peaks_have_the_references_means(rows: Rows, name: str) -> None:
     """Densities that are singular at an end, or have almost no mass in the range."""
     a, b, asked_for = HARD[name]
     options = TradeoffOptions(lambda_range=asked_for, lambda_density=BetaDensity(a, b))
@@ -110,7 +110,7 @@ def test_hard_densities(rows: Rows, name: str) -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), some([(0.015, 0.015), (1.0, 0.015), (1.0, 1.0), (1000.0, 0.5)], 4))
-def test_a_recall_next_to_nothing(a: float, b: float) -> None:
+def test_a_recall_next_to_nothing_has_the_references_mean(a: float, b: float) -> None:
     """One row whose recall is 5e-174, beside which counts are not doubles with all their bits."""
     options = TradeoffOptions(min_precision=0.6, lambda_density=BetaDensity(a, b))
     means_are_the_references(NEXT_TO_NOTHING, options)
@@ -184,7 +184,7 @@ def test_bounds_never_raise_an_area(
 
 @pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (20, 2000), (2**53, 2**53), (1e-150, 1e150)])
 @pytest.mark.parametrize("density", [None, BetaDensity(0.01, 1000.0), BetaDensity(1000.0, 0.01)])
-def test_perfect_ranking(positives: float, negatives: float, density: BetaDensity | None) -> None:
+def test_a_perfect_ranking_has_area_one(positives: float, negatives: float, density: BetaDensity | None) -> None:
     """'The perfect group is the line f = 1' (H&N section 4.1)."""
     options = TradeoffOptions(lambda_density=density)
     assert areas(Rows([positives], [0], positives, negatives), options) == dict.fromkeys(INDICES, 1.0)
@@ -278,7 +278,7 @@ def f_of(index: str, counts: Counts, tp: np.ndarray, fp: np.ndarray, at: np.ndar
 
 
 @pytest.mark.parametrize("kind", ["whole", "weighted", "concave"])
-def test_many_rows(kind: str, *, runs_all: bool) -> None:
+def test_the_envelope_of_many_rows_is_continuous_and_above_all_rows(kind: str, *, runs_all: bool) -> None:
     """The laws of an envelope on many rows: neighbours meet at their breakpoint, and nothing is above at any lambda.
 
     The area is the sum of the intervals' integrals by Gauss and Legendre, who are exact on panels this short.

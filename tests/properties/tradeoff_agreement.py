@@ -35,7 +35,7 @@ from tests.support.strategies import (
     wild_weights,
 )
 
-BREAKPOINT = 1e-12
+BREAKPOINT = 2e-15
 VALUE = 1e-13
 ULPS = 4 * 2.0**-52
 UNDERFLOW = 2.0**-1000
@@ -165,7 +165,7 @@ def is_optimal_inside(index: str, curve: OptimalCurve, rows: Sequence[Row], posi
 
 
 def has_exact_breakpoints(curve: OptimalCurve, exact: Sequence[reference_tradeoff.Interval]) -> None:
-    """Each breakpoint is an exact one, to 1e-12, and no longer interval is lost or moved."""
+    """Each breakpoint is an exact one, to 2e-15, and no longer interval is lost or moved."""
     apart = reference_tradeoff.apart
     found = intervals_by_counts(curve)
     if currently_in_test_context():

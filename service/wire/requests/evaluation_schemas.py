@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, post_load, pre_load
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
 from service.curves.errors import CurvesError
-from service.curves.given_groups import GroupColumns
+from service.curves.histogram import Histogram
 from service.curves.sample import Sample
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import FACT_CODES
@@ -102,7 +102,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
             counts: Counts = data["counts"]
             return replace(counts, lower_is_positive=lower)
         if "groups" in data:
-            groups: GroupColumns = data["groups"]
+            groups: Histogram = data["groups"]
             return merged(replace(groups, lower_is_positive=lower))
         if not any(name in data for name in self.sample_only):
             raise invalid("missing", "Give scores and labels, or counts, or groups; null and [] count as absent.")

@@ -7,13 +7,10 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from service.curves.errors import CurvesError
-from service.curves.given_groups import CLOSED_SIDES, GroupColumns
-from service.curves.grouped import Grouped
+from service.curves.histogram import CLOSED_SIDES, MASSES, SQUARED_MASSES, Histogram
 from service.wire.requests.faults import FACT_CODES
 from service.wire.requests.fields import Choice, Fault, NumberColumn, invalid
 from service.wire.requests.object_schemas import ObjectSchema
-
-_SQUARES = ("positives_squared", "negatives_squared")
 
 
 class FoundGroups(dict[str, Any]):
@@ -40,9 +37,9 @@ class GroupsSchema(ObjectSchema):
     closed = Choice(CLOSED_SIDES)
 
     @post_load
-    def build(self, data: dict[str, Any], **_: object) -> GroupColumns:
+    def build(self, data: dict[str, Any], **_: object) -> Histogram:
         """Build the columns; the request merges them, as it knows the direction of the scores."""
-        for name in ("positives", "negatives"):
+        for name in MASSES:
             if name not in data:
                 raise invalid("missing", "Groups need positives and negatives; null and [] count as absent.", name)
         ends = {name: data[name] for name in ("score_from", "score_to") if name in data}
@@ -53,10 +50,12 @@ class GroupsSchema(ObjectSchema):
         for name in ("score_from", "score_to"):
             if name not in ends:
                 raise invalid("missing", "Groups need score, or score_from and score_to.", name if ends else "score")
-        squares = [name for name in _SQUARES if name not in data]
-        if len(squares) == 1:
-            raise invalid("missing", "Give the sums of squared weights of both classes or of neither.", squares[0])
-        return GroupColumns(**(data | ends))
+        missing = [name for name in SQUARED_MASSES if name not in data]
+        if len(missing) == 1:
+            raise invalid("missing", "Give the sums of squared weights of both classes or of neither.", missing[0])
+        masses = data["positives"], data["negatives"]
+        squares = None if missing else (data["positives_squared"], data["negatives_squared"])
+        return Histogram(ends["score_from"], ends["score_to"], masses, squares, data.get("closed", "both"))
 
 
 class GroupsField(fields.Nested):
@@ -65,15 +64,15 @@ class GroupsField(fields.Nested):
     def __init__(self) -> None:
         super().__init__(GroupsSchema)
 
-    def _deserialize(self, value: object, *arguments: Any, **options: Any) -> GroupColumns:  # noqa: ANN401  # passed on
-        columns: GroupColumns = super()._deserialize(value, *arguments, **options)
+    def _deserialize(self, value: object, *arguments: Any, **options: Any) -> Histogram:  # noqa: ANN401  # passed on
+        columns: Histogram = super()._deserialize(value, *arguments, **options)
         return replace(columns, rest=value.rest) if isinstance(value, FoundGroups) else columns
 
 
-def merged(columns: GroupColumns) -> Grouped:
+def merged(columns: Histogram) -> Histogram:
     """Merge the groups of a request; what is wrong with them is wrong with its field `groups`."""
     try:
-        return Grouped.of(columns)
+        return columns.merged()
     except CurvesError as fact:
         fault = Fault(FACT_CODES[type(fact)], fact.detail, fact.row)
         raise ValidationError({"groups": {fact.column or "_schema": [fault]}}) from None

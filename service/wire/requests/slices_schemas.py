@@ -13,7 +13,7 @@ from service.charts.picture import Pictures
 from service.curves.area_columns import SHARED_AREAS
 from service.curves.arrays import IntArray
 from service.curves.errors import counted_rows
-from service.curves.given_groups import GroupColumns
+from service.curves.histogram import Histogram
 from service.curves.operating_points import OperatingPoint
 from service.curves.sample import Sample
 from service.curves.slicing import MOST_SLICE_COLUMNS
@@ -156,7 +156,7 @@ class SliceIntervalsSchema(ObjectSchema):
 class SlicesRequest:
     """A checked request for slices."""
 
-    sample: Sample | GroupColumns
+    sample: Sample | Histogram
     slicing: Slicing
     points: tuple[OperatingPoint, ...] = ()
     intervals: IntervalOptions | None = None
@@ -203,12 +203,12 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
         return SlicesRequest(sample, slicing, points, data.get("intervals"), charts_of("slices", data))
 
     @staticmethod
-    def _groups(data: dict[str, Any]) -> GroupColumns:
+    def _groups(data: dict[str, Any]) -> Histogram:
         """Check groups, which are merged within each slice."""
         for name in EvaluationSchema.not_of_groups:
             if name in data:
                 raise invalid("exclusive", "This is for a sample, but groups are given too.", name)
-        given: GroupColumns = data["groups"]
+        given: Histogram = data["groups"]
         columns = replace(given, lower_is_positive=data.get("lower_is_positive", False))
         merged(columns)
         if not columns.is_exact:

@@ -12,8 +12,7 @@ import orjson
 from service.curves.arrays import LARGEST_EXACT_INTEGER, are_integers
 from service.curves.confusion import Evaluation
 from service.curves.evaluation import CurvesOptions
-from service.curves.given_groups import GroupColumns
-from service.curves.grouped import Grouped
+from service.curves.histogram import Histogram
 from service.curves.pr import AtRecall
 from service.curves.sample import Sample
 from service.curves.tradeoff import TradeoffOptions
@@ -88,23 +87,22 @@ MOST_POINTS = 10**9
 """More points than any server allows; the cap keeps an estimate of work finite."""
 
 
-def table_work(evaluation: Evaluation | GroupColumns) -> float:
+def table_work(evaluation: Evaluation) -> float:
     """Work from an evaluation to its table and areas."""
-    if isinstance(evaluation, Grouped | GroupColumns):
+    if isinstance(evaluation, Histogram):
         return evaluation.rows * (_work_of_group(evaluation) if evaluation.is_exact else _OPEN_GROUP)
     plain = isinstance(evaluation, Sample) and evaluation.weights is None
     return evaluation.rows * (_SAMPLE_ROW if plain else _WEIGHTED_ROW)
 
 
-def _work_of_group(groups: Grouped | GroupColumns) -> int:
+def _work_of_group(groups: Histogram) -> int:
     """The work of an exact group, from its ends to the areas."""
-    masses = groups.masses if isinstance(groups, Grouped) else (groups.positives, groups.negatives)
-    return _GROUP if all(map(are_integers, masses)) else _FRACTIONAL_GROUP
+    return _GROUP if all(map(are_integers, groups.masses)) else _FRACTIONAL_GROUP
 
 
 def curves_work(evaluation: Evaluation, options: CurvesOptions, intervals: IntervalOptions | None) -> int:
     """Work of curves: their tables, the points of each curve, what is read off them, and resamples."""
-    of_open = isinstance(evaluation, Grouped) and not evaluation.is_exact
+    of_open = isinstance(evaluation, Histogram) and not evaluation.is_exact
     each_point = _OPEN_OPERATING_POINT if of_open else _OPERATING_POINT
     work = table_work(evaluation) + len(options.operating_points) * each_point
     rows = evaluation.rows + 2
@@ -139,7 +137,7 @@ def partial_work(ranges: int, rows: int) -> float:
     return ranges * (_PARTIAL + rows * _PARTIAL_ROW)
 
 
-def slices_work(sample: Sample | GroupColumns, slices: int, columns: int, points: int, *, intervals: bool) -> int:
+def slices_work(sample: Sample | Histogram, slices: int, columns: int, points: int, *, intervals: bool) -> int:
     """Work of slices: one table of all, and what is read for each slice; with weights each slice has a table."""
     each, of_intervals = _SLICE, _SLICE_INTERVALS
     if not isinstance(sample, Sample):
@@ -193,7 +191,7 @@ def _negatives(evaluation: Evaluation) -> float:
 def tradeoffs_work(evaluation: Evaluation, options: TradeoffOptions) -> int:
     """Work of trade-offs: the table, and the values read off."""
     read = 0 if options.at_lambda is None else options.at_lambda.size
-    of_open = isinstance(evaluation, Grouped) and not evaluation.is_exact
+    of_open = isinstance(evaluation, Histogram) and not evaluation.is_exact
     bounds = _OPEN_TRADEOFFS + evaluation.rows * _OPEN_TRADEOFF if of_open else 0
     return int(table_work(evaluation) + bounds + read * len(options.indices) * _AT_LAMBDA)
 

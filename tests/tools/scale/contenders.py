@@ -57,8 +57,7 @@ class Contender:
 def _bounded(engine: Any, tolerance: float | None) -> Bounds:
     from service.curves.bounds import bounded_areas
     from service.curves.evaluation import CurvesOptions, evaluate_curves
-    from service.curves.given_groups import GroupColumns
-    from service.curves.grouped import Grouped
+    from service.curves.histogram import Histogram
     from service.engines.checks import RowColumns
     from service.engines.plan import group_rows
 
@@ -69,7 +68,9 @@ def _bounded(engine: Any, tolerance: float | None) -> Bounds:
 
     options = {"tolerance": tolerance, "most_bins": engine.most_bins}
     groups = group_rows(engine, RowColumns("p", "y"), read_labels, **options).groups
-    given = Grouped.of(GroupColumns(groups.score_from, groups.score_to, **groups.masses))
+    given = Histogram(
+        groups.score_from, groups.score_to, (groups.masses["positives"], groups.masses["negatives"])
+    ).merged()
     if given.is_exact:  # then a command gives no bounds
         exact = evaluate_curves(given, CurvesOptions(include=frozenset({"auc"}))).auc
         return {name: (getattr(exact, name),) * 2 for name in ("roc", "average_precision")}

@@ -1,7 +1,10 @@
 """The distinct scores of a sample in the order of the sweep, with tp and fp at each of them.
 
-This is where an evaluation sorts; all other steps are passes over columns. Counts on a decimal grid need no sorting.
-Knows samples; nothing of tables.
+    sort       the rows by score, the most positive first
+    add up     the weights of positives and of negatives so far
+    keep       the last row of each score
+
+Scores with few decimals are not sorted but counted, level by level. Knows samples; nothing of tables.
 """
 
 from typing import NamedTuple
@@ -21,33 +24,38 @@ _CROWDED = 4
 """Counting rows per level of the grid beats sorting if there are at least this many rows per level."""
 
 
-class Groups(NamedTuple):
-    """Groups of rows of equal score (-0.0 equals 0.0) in the order of the sweep: columns (n,).
+class ThresholdColumns(NamedTuple):
+    """The distinct scores of a sample (-0.0 equals 0.0) in the order of the sweep: columns (n,).
 
-    The first group is empty, and its score is NaN.
-    tp, fp   the positives and negatives, or their weights, up to and including each group.
+    thresholds   the scores, after a NaN: the first row calls nothing positive.
+    tp, fp       the positives and negatives, or their weights, up to and including each score.
     """
 
-    scores: FloatArray
+    thresholds: FloatArray
     tp: FloatArray
     fp: FloatArray
 
 
-def groups(sample: Sample) -> Groups:
-    """Group the rows of a sample by score. Weighted sums are rounded once, whatever the order of rows."""
+def threshold_columns(sample: Sample) -> ThresholdColumns:
+    """Add up the rows of a sample by score. Weighted sums are rounded once, whatever the order of rows.
+
+    Of the scores 0.9, 0.8, 0.8 with the labels 1, 0, 1: thresholds NaN, 0.9, 0.8, tp 0, 1, 2 and fp 0, 0, 1.
+    """
     descending = not sample.lower_is_positive
     counted = _counted(sample.scores, sample.labels, descending=descending) if sample.weights is None else None
-    return counted or Groups(*sweep.table(sample.scores, sample.labels, sample.weights, descending=descending))
+    return counted or ThresholdColumns(
+        *sweep.table(sample.scores, sample.labels, sample.weights, descending=descending)
+    )
 
 
-def numbered_groups(sample: Sample) -> tuple[Groups, IntArray]:
-    """Group the rows of a sample by score, and number the group of each row, (n,): 0 for a row of weight 0."""
+def numbered_threshold_columns(sample: Sample) -> tuple[ThresholdColumns, IntArray]:
+    """The same, and for each row of the sample the number of its score among them, (n,): 0 for a row of weight 0."""
     there = None if sample.weights is None else np.flatnonzero(sample.weights > 0)
     scores = sample.scores if there is None else sample.scores[there]
     order, scores = ordered(scores, descending=not sample.lower_is_positive)
     numbers = np.zeros(sample.rows, dtype=np.int64)
     numbers[order if there is None else there[order]] = np.append(1, (scores[1:] != scores[:-1]).cumsum() + 1)
-    return groups(sample), numbers
+    return threshold_columns(sample), numbers
 
 
 def ordered(scores: FloatArray, *, descending: bool) -> tuple[IntArray, FloatArray]:
@@ -60,7 +68,7 @@ def _on_grid(scores: FloatArray, scale: float) -> bool:
     return bool((np.rint(scores * scale) / scale == scores).all())
 
 
-def _counted(scores: FloatArray, labels: BoolArray, *, descending: bool) -> Groups | None:
+def _counted(scores: FloatArray, labels: BoolArray, *, descending: bool) -> ThresholdColumns | None:
     """Count the rows of each class on each level of a decimal grid, without sorting.
 
     None if the scores lie on no such grid, or on one with so many levels that sorting is faster.
@@ -89,4 +97,4 @@ def _counted(scores: FloatArray, labels: BoolArray, *, descending: bool) -> Grou
     if descending:
         levels = levels[::-1]
     fp, tp = np.cumsum(np.vstack(([0, 0], counts[levels])), axis=0).T.astype(np.float64)
-    return Groups(np.concatenate(([np.nan], (levels + first) / scale)), tp, fp)
+    return ThresholdColumns(np.concatenate(([np.nan], (levels + first) / scale)), tp, fp)

@@ -1,4 +1,4 @@
-"""Pieces of λ next to 1, whose ends differ only in 1 - λ, and areas that depend on them."""
+"""LambdaIntervals of λ next to 1, whose ends differ only in 1 - λ, and areas that depend on them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ import pytest
 
 from service.curves.counts import Counts
 from service.curves.density import BetaDensity
-from service.curves.pieces import Pieces
+from service.curves.lambda_intervals import LambdaIntervals
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
 
 
 def test_a_piece_next_to_one_has_its_length() -> None:
-    pieces = Pieces(np.array([0.25, 1.0]), np.array([1.0, 1.0]), np.array([0.75, 3e-20]), np.array([3e-20, 1e-20]))
+    pieces = LambdaIntervals(
+        np.array([0.25, 1.0]), np.array([1.0, 1.0]), np.array([0.75, 3e-20]), np.array([3e-20, 1e-20])
+    )
     assert pieces.length.tolist() == [0.75, 3e-20 - 1e-20]
     assert (pieces.whole.start, pieces.whole.end, pieces.whole.rest_end) == (0.25, 1.0, 1e-20)
 
 
 def test_ends_that_are_doubles_tell_both() -> None:
-    pieces = Pieces.between(np.array([0.0, 0.5]), np.array([0.5, 1.0]))
+    pieces = LambdaIntervals.between(np.array([0.0, 0.5]), np.array([0.5, 1.0]))
     assert pieces.rest_start.tolist() == [1.0, 0.5]
     assert pieces.rest_end.tolist() == [0.5, 0.0]
     assert pieces[np.array([1])].start.tolist() == [0.5]

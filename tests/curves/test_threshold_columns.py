@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from service.curves import groups as module
-from service.curves.groups import groups
+from service.curves import threshold_columns as module
 from service.curves.sample import Sample
+from service.curves.threshold_columns import threshold_columns
 from tests.reference import ulp_distance
 
 pytestmark = pytest.mark.usefixtures("loops")
@@ -37,12 +37,12 @@ def expected(sample: Sample) -> list[tuple[float, Fraction, Fraction]]:
 
 
 def check(sample: Sample) -> None:
-    got = groups(sample)
-    assert np.isnan(got.scores[0])
+    got = threshold_columns(sample)
+    assert np.isnan(got.thresholds[0])
     assert (got.tp[0], got.fp[0]) == (0, 0)
-    assert not (np.signbit(got.scores) & (got.scores == 0)).any()
+    assert not (np.signbit(got.thresholds) & (got.thresholds == 0)).any()
     rows = expected(sample)
-    assert got.scores[1:].tolist() == [score for score, _, _ in rows]
+    assert got.thresholds[1:].tolist() == [score for score, _, _ in rows]
     for column, found in ((1, got.tp[1:]), (2, got.fp[1:])):
         assert max(ulp_distance(value, row[column]) for value, row in zip(found.tolist(), rows, strict=True)) <= 1
 

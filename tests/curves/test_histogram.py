@@ -10,16 +10,15 @@ import pytest
 
 from service.curves.confusion import ConfusionTable
 from service.curves.errors import GroupsOverlap
-from service.curves.given_groups import GroupColumns
-from service.curves.grouped import Grouped, unite
+from service.curves.histogram import Histogram
 
 MOST = float(np.finfo(np.float64).max)
 
 
-def columns(ends: list[tuple[float, float]], **options: Any) -> GroupColumns:
+def columns(ends: list[tuple[float, float]], **options: Any) -> Histogram:
     """Groups with these ends; the first has 1 positive and 2 negatives, the next 2 and 3, and so on."""
     positives = np.arange(1.0, len(ends) + 1)
-    return GroupColumns(*np.array(ends, dtype=np.float64).T, positives, positives + 1, **options)
+    return Histogram(*np.array(ends, dtype=np.float64).T, (positives, positives + 1), **options)
 
 
 @pytest.mark.parametrize(
@@ -43,21 +42,21 @@ def test_groups_with_a_score_in_common_become_one(
     ends: list[tuple[float, float]], closed: str, united: list[tuple[float, float]]
 ) -> None:
     given = columns(ends, closed=closed)
-    found = unite(given)
+    found = given.united()
     assert list(zip(found.score_from.tolist(), found.score_to.tolist(), strict=True)) == united
     assert not any(np.signbit(column[column == 0]).any() for column in (found.score_from, found.score_to))
-    assert (found.positives.sum(), found.negatives.sum()) == (given.positives.sum(), given.negatives.sum())
-    assert (found.closed, found.positives_squared) == ("both", None)
+    assert (found.positives, found.negatives) == (given.positives, given.negatives)
+    assert (found.closed, found.squares) == ("both", None)
     if len(united) == len(set(ends)):
-        assert Grouped.of(given).low.tolist() == [low for low, _ in reversed(united)]
+        assert given.merged().score_from.tolist() == [low for low, _ in reversed(united)]
     else:
         with pytest.raises(GroupsOverlap):
-            Grouped.of(given)
+            given.merged()
 
 
 def test_zero_has_one_sign() -> None:
-    found = Grouped.of(columns([(-0.0, 1.0), (-1.0, -0.5), (-2.0, -2.0)]))
-    assert np.signbit(found.low).tolist() == [False, True, True]
+    found = columns([(-0.0, 1.0), (-1.0, -0.5), (-2.0, -2.0)]).merged()
+    assert np.signbit(found.score_from).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize("is_open", [False, True])
@@ -66,16 +65,16 @@ def test_the_order_in_which_groups_are_given_does_not_matter(order: str, is_open
     ends = [(float(place), place + is_open / 2) for place in range(100)]
     given = columns(ends)
     order_of_rows = {"rising": np.arange(100), "falling": np.arange(99, -1, -1), "any": np.arange(100) * 37 % 100}
-    found = Grouped.of(given.take(order_of_rows[order]))
-    assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == ends[::-1]
-    assert found.masses[0].tolist() == given.positives[::-1].tolist()
-    assert found.masses[1].tolist() == given.negatives[::-1].tolist()
+    found = given.take(order_of_rows[order]).merged()
+    assert list(zip(found.score_from.tolist(), found.score_to.tolist(), strict=True)) == ends[::-1]
+    assert found.masses[0].tolist() == given.masses[0][::-1].tolist()
+    assert found.masses[1].tolist() == given.masses[1][::-1].tolist()
 
 
 def test_groups_in_order_are_not_copied() -> None:
     given = columns([(score, score) for score in np.arange(1.0, 100_001.0)])
     tracemalloc.start()
-    found = Grouped.of(given)
+    found = given.merged()
     _, merging = tracemalloc.get_traced_memory()
     tracemalloc.reset_peak()
     table = ConfusionTable.of(found)
@@ -93,6 +92,6 @@ def test_a_threshold_divides_what_it_calls_positive_in_part(lower: bool) -> None
     places = [-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 3.5, 4.0, 5.0]
     if lower:
         ends, places = [(-high, -low) for low, high in ends], [-place for place in places]
-    found = Grouped.of(columns(ends, lower_is_positive=lower))
+    found = columns(ends, lower_is_positive=lower).merged()
     divided = [False, False, True, True, False, False, False, True, True, False]
     assert found.divided_by(np.array(places, np.float64)).tolist() == divided
