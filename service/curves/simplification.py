@@ -1,9 +1,14 @@
 """The rows that a picture needs to draw a curve to a quarter of a pixel, and the points between them.
 
+    cut the plane into columns of a tenth of a pixel; of the rows in each, keep the first, last, lowest and highest (M4)
+    drop rows within a tenth of a pixel of the line between two others: begin with the line from the first row to the
+    last, cut each line at the row that is furthest from it, and stop where none is further (Douglas & Peucker)
+    between two rows of a PR curve, which bends, draw points
+
 A picture is a square plane of `side` pixels on which both rates run from 0 to 1. Distances are in pixels; between two
 curves, the largest from a point of one to the other (Hausdorff). Knows the table and its views; nothing of pictures.
-Sources: Jugel et al. 2014 (M4) for the columns, Douglas & Peucker 1973 for straight lines, Davis & Goadrich 2006,
-section 4, for the PR curve between two rows.
+Sources: Jugel et al. 2014 (M4), Douglas & Peucker 1973, Davis & Goadrich 2006, section 4, for the PR curve between two
+rows.
 """
 
 from collections.abc import Callable
@@ -57,21 +62,16 @@ def pr_line(table: ConfusionTable, side: float) -> Line:
     """
     rows = table.select(_pr_rows(table, side))
     recall, precision = tpr(rows), curve_precision(rows)
-    bends = _Bends.between(rows, slice(None, -1), slice(1, None))
-    away = np.where(np.diff(recall) * side > _COLUMN, side * bends.away_from(precision[:-1]), 0.0)
+    rho, between, away = _bends(rows, precision, slice(None, -1), slice(1, None))
+    away = np.where(np.diff(recall) * side > _COLUMN, side * away, 0.0)
     pieces = np.maximum(np.ceil(np.sqrt(away / _STRAIGHT)), 1).astype(np.int64)
     segment = np.arange(pieces.size).repeat(pieces)
     step = np.arange(segment.size) - (pieces.cumsum() - pieces)[segment]
-    s = 1 - step / pieces[segment] * (1 - bends.rho[segment])
-    inside = step > 0
-    square, end = s**2, bends.rho[segment] ** 2
-    along = np.zeros(segment.size)
-    np.divide(end * (1 - square), square * (1 - end), out=along, where=inside)
+    square, end = (1 - step / pieces[segment] * (1 - rho[segment])) ** 2, rho[segment] ** 2
+    along = np.divide(end * (1 - square), square * (1 - end), out=np.zeros(segment.size), where=step > 0)
     start, gain = precision[segment], recall[segment + 1] - recall[segment]
-    return Line(
-        np.append(recall[segment] + along * gain, recall[-1]),
-        np.append(np.where(inside, bends.between_them[segment] * (1 - square) + start * square, start), precision[-1]),
-    )
+    height = np.where(step > 0, between[segment] * (1 - square) + start * square, start)
+    return Line(np.append(recall[segment] + along * gain, recall[-1]), np.append(height, precision[-1]))
 
 
 def drawn_rows(table: ConfusionTable, vertices: IntArray) -> IntArray:
@@ -81,16 +81,13 @@ def drawn_rows(table: ConfusionTable, vertices: IntArray) -> IntArray:
     """
     if not table.rises:
         return np.arange(table.tp.size)
-    drawn = np.zeros(table.tp.size, dtype=np.bool_)
-    for rows in (vertices, _roc_rows(table, DRAWN_SIDE), _pr_rows(table, DRAWN_SIDE)):
-        drawn[rows] = True
-    return np.flatnonzero(drawn)
+    return _any_of(table.tp.size, vertices, _roc_rows(table, DRAWN_SIDE), _pr_rows(table, DRAWN_SIDE))
 
 
 def _roc_rows(table: ConfusionTable, side: float) -> IntArray:
     """The first and the last row of each column, less those on a straight line between others."""
-    starts = _columns(table.fp, table.negatives, side)
-    rows = np.unique(np.concatenate((starts, np.append(starts[1:], table.fp.size) - 1)))
+    starts, stops = _columns(table.fp, table.negatives, side)
+    rows = _any_of(table.fp.size, starts, stops - 1)
     return rows[simplify(table.fp[rows] / table.negatives * side, table.tp[rows] / table.positives * side)]
 
 
@@ -99,32 +96,40 @@ def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
 
     The first row that calls anything positive is always kept: the curve begins there.
     """
-    starts = _columns(table.tp, table.positives, side)
-    stops = np.append(starts[1:], table.tp.size)
+    starts, stops = _columns(table.tp, table.positives, side)
     at_rows = curve_precision(table)
     extremes = [
         _first_of_each(at_rows == np.repeat(extreme.reduceat(at_rows, starts), stops - starts), starts)
         for extreme in (np.minimum, np.maximum)
     ]
-    rows = np.unique(np.concatenate((starts, stops - 1, *extremes, [table.origins])))
+    rows = _any_of(table.tp.size, starts, stops - 1, *extremes, table.origins)
     rows = rows[rows.searchsorted(table.origins) :]  # without the origin, which has the precision of the next row
     few = table.select(rows)
     recall, precision = tpr(few), at_rows[rows]
 
     def bent(a: IntArray, b: IntArray) -> BoolArray:
         wide, high = recall[b] - recall[a], precision[b] - precision[a]
-        upright = side * _Bends.between(few, a, b).away_from(precision[a])
-        unfit: BoolArray = upright * wide > _BENT * np.hypot(wide, high)  # across a steep line the distance is less
-        return unfit
+        *_, away = _bends(few, precision, a, b)
+        out: BoolArray = side * away * wide > _BENT * np.hypot(wide, high)  # across a steep line the distance is less
+        return out
 
     return np.append(0, rows[simplify(recall * side, precision * side, bent)])
 
 
-def _columns(counts: FloatArray, total: float, side: float) -> IntArray:
-    """The first row of each column of the plane that has rows; counts ascend."""
-    ends = np.linspace(0, total, int(np.ceil(side / _COLUMN)) + 1)
-    starts = np.unique(counts.searchsorted(ends[:-1]))
-    return starts[starts < counts.size]
+def _any_of(size: int, *rows: IntArray | int) -> IntArray:
+    """All of these rows of a table of this size, ascending, each once."""
+    chosen = np.zeros(size, dtype=np.bool_)
+    for some in rows:
+        chosen[some] = True
+    return np.flatnonzero(chosen)
+
+
+def _columns(counts: FloatArray, total: float, side: float) -> tuple[IntArray, IntArray]:
+    """Where each column of the plane that has rows starts, and where it stops; counts ascend."""
+    ends = counts.searchsorted(np.linspace(0, total, int(np.ceil(side / _COLUMN)) + 1)[1:])
+    stops = np.append(ends[:-1], counts.size)
+    starts = np.append(0, stops[:-1])
+    return starts[starts < stops], stops[starts < stops]
 
 
 def _first_of_each(chosen: BoolArray, starts: IntArray) -> IntArray:
@@ -133,29 +138,20 @@ def _first_of_each(chosen: BoolArray, starts: IntArray) -> IntArray:
     return rows[rows.searchsorted(starts)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Bends:
-    """How the PR curve bends between rows A and rows B, (n,): ρ = √(q_A/q_B), and p̄, the precision between them."""
+def _bends(
+    rows: ConfusionTable, precision: FloatArray, a: IntArray | slice, b: IntArray | slice
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """How the PR curve bends from rows A to rows B, (n,) each: ρ = √(q_A/q_B), p̄, and its distance from a line.
 
-    rho: FloatArray
-    between_them: FloatArray
-
-    @classmethod
-    def between(cls, rows: ConfusionTable, a: IntArray | slice, b: IntArray | slice) -> "_Bends":
-        """The bends between the rows with these numbers."""
-        scale = 1 / max(rows.positives, rows.negatives)  # no sum of the two overflows
-        tp, fp = rows.tp * scale, rows.fp * scale
-        called = tp + fp
-        more, gained = called[b] - called[a], tp[b] - tp[a]
-        rho, share = np.ones(more.size), np.zeros(more.size)
-        np.divide(called[a], called[b], out=rho, where=called[b] > 0)
-        np.divide(gained, more, out=share, where=more > 0)
-        return cls(np.sqrt(rho), share)
-
-    def away_from(self, precision: FloatArray) -> FloatArray:
-        """The curve's greatest vertical distance from a line, with this precision at A: |p_A - p̄| (1 - ρ)²."""
-        away: FloatArray = np.abs(precision - self.between_them) * (1 - self.rho) ** 2
-        return away
+    That is the greatest vertical distance, |p_A - p̄| (1 - ρ)².
+    """
+    scale = 1 / max(rows.positives, rows.negatives)  # no sum of the two overflows
+    tp = rows.tp * scale
+    called = tp + rows.fp * scale
+    more = called[b] - called[a]
+    rho = np.sqrt(np.divide(called[a], called[b], out=np.ones(more.size), where=called[b] > 0))
+    between = np.divide(tp[b] - tp[a], more, out=np.zeros(more.size), where=more > 0)
+    return rho, between, np.abs(precision[a] - between) * (1 - rho) ** 2
 
 
 def simplify(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], BoolArray] | None = None) -> IntArray:
@@ -164,12 +160,14 @@ def simplify(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], 
     Each pass cuts every stretch that leaves its line where it is furthest away (Douglas & Peucker, all stretches at
     once), and halves a stretch that is `bent`, judged by its ends.
     """
-    kept = np.array([0, x.size - 1]) if x.size > 1 else np.arange(x.size)
-    inside = np.arange(1, x.size - 1)
+    chosen = np.zeros(x.size, dtype=np.bool_)
+    chosen[:1] = chosen[-1:] = True
+    inside = np.flatnonzero(~chosen)
     passes = 0
     while inside.size:
         still_time()
         passes += 1
+        kept = np.flatnonzero(chosen)
         end = kept.searchsorted(inside)
         firsts = np.flatnonzero(np.append(True, end[1:] != end[:-1]))
         lengths = np.diff(np.append(firsts, inside.size))
@@ -180,12 +178,12 @@ def simplify(x: FloatArray, y: FloatArray, bent: Callable[[IntArray, IntArray], 
         middle = inside[firsts + lengths // 2]
         far = furthest > _STRAIGHT
         unfit = far if bent is None else far | bent(a, b)
-        cuts = np.where(far, cut, middle)[unfit]
-        more = middle[unfit] if passes > _PASSES_WITHOUT_HALVING else cuts[:0]
-        kept = np.unique(np.concatenate((kept, cuts, more)))
+        chosen[np.where(far, cut, middle)[unfit]] = True
+        if passes > _PASSES_WITHOUT_HALVING:
+            chosen[middle[unfit]] = True
         inside = inside[unfit.repeat(lengths)]
-        inside = inside[kept[kept.searchsorted(inside)] != inside]
-    return kept
+        inside = inside[~chosen[inside]]
+    return np.flatnonzero(chosen)
 
 
 def _from_line(x: FloatArray, y: FloatArray, points: IntArray, a: IntArray, b: IntArray) -> FloatArray:

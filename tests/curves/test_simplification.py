@@ -81,7 +81,9 @@ def test_what_happens_within_a_column_is_drawn(tp: list[int], fp: list[int]) -> 
 def test_each_column_begins_with_its_first_row() -> None:
     """Half a pixel has five columns, which begin at counts 0, 2, 4, 6 and 8."""
     counts = np.array([0.0, 1.0, 2.0, 5.0, 7.0, 7.0, 8.0, 9.0, 10.0])
-    assert simplification._columns(counts, 10.0, 0.5).tolist() == [0, 2, 3, 4, 6]
+    starts, stops = simplification._columns(counts, 10.0, 0.5)
+    assert starts.tolist() == [0, 2, 3, 4, 6]
+    assert stops.tolist() == [2, 3, 4, 6, 9]
 
 
 @pytest.mark.all
