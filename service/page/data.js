@@ -52,6 +52,12 @@ export async function describe(body, name, reading = {}) {
 	}
 	if (!body.size) throw new Refused(`${name} is empty.`);
 	const kind = TYPES[name.split(".").pop().toLowerCase()];
+	// Not by its text, for which some browsers take UTF-16 as such, and others do not.
+	const mark = String(new Uint8Array(await body.slice(0, 2).arrayBuffer()));
+	if (mark === "255,254" || mark === "254,255") {
+		write("source", name);
+		throw new Refused(`${name} is in UTF-16; save it as CSV UTF-8.`);
+	}
 	const text = kind ? "" : await body.slice(0, READ_AHEAD).text();
 	// As German and French editions of Excel write.
 	const isWestern = !kind && !text.includes("\0") && !await isUtf8(body);

@@ -157,6 +157,11 @@ class TestProblems:
         page = chosen(ready(visit("/")), "none.csv", b"")
         until(lambda: text_of(page, "#problem") == "none.csv is empty.", "the problem")
 
+    @pytest.mark.parametrize("charset", ["utf-16-le", "utf-16-be"])
+    def test_utf_16_is_recognised(self, visit: Visit, charset: str) -> None:
+        page = chosen(ready(visit("/")), "wide.csv", "\ufeffy,score\n1,0.9\n0,0.2\n".encode(charset))
+        until(lambda: text_of(page, "#problem") == "wide.csv is in UTF-16; save it as CSV UTF-8.", "the problem")
+
     def test_advice_about_a_format_is_for_the_page_and_not_for_a_client(self, visit: Visit, said: list[str]) -> None:
         page = ready(visit("/"))
         for name, content, problem, found in (
