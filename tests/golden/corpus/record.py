@@ -2,7 +2,8 @@
 
 It runs the tests of what is answered, keeps all of their requests that are short, chooses those that have what few
 others have (an option, a format, a kind of value, a refusal, a part of an answer), asks the application, and writes a
-file for each operation. Read what `git diff` then shows: it is what changes for users.
+file for each operation. Read what `git diff` then shows: it is what changes for users. With `--again` it asks the
+recorded requests again and replaces only the answers that differ.
 """
 
 import json
@@ -22,8 +23,8 @@ from service.request import Answer, Request
 from service.settings import read_settings
 from service.wire.media_types import PNG
 from service.wire.problems import PROBLEM_JSON
-from tests.golden.corpus.answers import answer_to
-from tests.golden.corpus.entries import FOLDER, Asked, Given, written
+from tests.golden.corpus.answers import answer_to, differences
+from tests.golden.corpus.entries import FOLDER, Asked, Given, recorded, written
 
 MOST_ANSWERED, MOST_REFUSED = 1_300, 1_300
 LONGEST_BODY, LONGEST_ANSWER = 4_000, 12_000
@@ -132,6 +133,23 @@ def answered(client: FlaskClient, requests: list[Asked]) -> Iterator[tuple[Asked
             yield asked, given
 
 
+def record_again() -> int:
+    """Replace the answers of recorded requests that differ."""
+    client = create_app(read_settings({})).test_client()
+    for path in sorted(FOLDER.glob("*.jsonl")):
+        entries, changed = [], 0
+        for asked, given in recorded(path):
+            now = answer_to(client, asked)
+            differs = (given.status, given.content_type) != (now.status, now.content_type)
+            differs = differs or bool(differences(given.content, now.content))
+            entries.append((asked, now if differs else given))
+            changed += differs
+        if changed:
+            written(entries, path)
+        print(f"{path.stem}: {changed} of {len(entries)} answers differ")
+    return 0
+
+
 def main() -> int:
     """Record the corpus."""
     recorder = Recorder()
@@ -153,4 +171,4 @@ def main() -> int:
 
 if __name__ == "__main__":
     prepare_process()
-    sys.exit(main())
+    sys.exit(record_again() if "--again" in sys.argv else main())
