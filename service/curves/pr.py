@@ -1,7 +1,10 @@
 """The precision-recall view of a table, and the interpolation between its rows.
 
-Between two rows the counts move in a straight line and precision does not (Davis & Goadrich 2006, section 4). Knows the
-table only.
+    targets   true positives at equal steps, or recall times P
+    rows      the two around each target, by binary search
+    between   them the counts move in a straight line, and precision does not
+
+Knows the table only. Source: Davis & Goadrich 2006, section 4.
 """
 
 from dataclasses import dataclass
@@ -64,7 +67,8 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
     """Points on the PR curve of a sweep: straight in counts between its rows (D&G section 4).
 
     At a vertical step (rows of equal tp) a point takes the least fp; `Every(1)` lists the step's other rows too.
-    Raises TooManyPoints if there would be more than `limit`.
+    Halfway from (tp, fp) = (5, 5) to (10, 30) is (7.5, 17.5), with precision 0.3. Raises TooManyPoints for more points
+    than `limit`.
     """
     if isinstance(interpolation, AtRecall):
         _check_limit(interpolation.at_recall.size, limit)
