@@ -115,8 +115,8 @@ def _table(groups: Histogram, *, positives_first: bool) -> tuple[ConfusionTable,
 def _least_average_precision(groups: Histogram, worst: ConfusionTable, rows: IntArray) -> float:
     """The infimum of the average precision, for the worst table and the rows of each group's positives.
 
-    An exact group is one step, Δtp tp/(tp + fp). The positives of an open one come last and one by one; the less each
-    weighs, the closer the sum of their steps is to ∫ t/(t + fp) dt from the start of the step to its end.
+    An exact group is one step, Δtp tp/(tp + fp). In an open one the positives come last, one by one. The lighter each
+    is, the closer their steps come to ∫ t/(t + fp) dt, from the tp before the group to the tp after it.
     """
     up = power_of_two_scale(worst.positives)
     tp, fp = worst.tp * up, worst.fp * up

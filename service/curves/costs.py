@@ -54,8 +54,8 @@ def costs(table: ConfusionTable, hull: RocHull, options: CostOptions) -> Costs:
 
     cost = π fn_cost fnr + (1 - π) fp_cost fpr      normalized_cost = cost/(π fn_cost + (1 - π) fp_cost)
 
-    The best row lies on the hull, where costs are compared without rounding; each number is rounded once. For
-    the scores of `areas.roc_area`, costs of 1 and π = 0.5: threshold 0.8, which misses one positive of three, costs 1/6.
+    The best row lies on the hull, where costs are compared without rounding; each number is rounded once. For the
+    scores of `areas.roc_area`, costs of 1 and π = 0.5: threshold 0.8 misses one positive of three, which costs 1/6.
     """
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     asked = options.prevalence
