@@ -154,7 +154,7 @@ def _area(frontier: Rows, index: Index, best: tuple[IntArray, LambdaIntervals], 
     """The mean of the optimal curve, with λ weighted equally or by a density."""
     rows, intervals = frontier[best[0]], best[1]
     if density is None:
-        area = float(np.sum(index.mean(rows, intervals) * (intervals.length / intervals.whole.length)))
+        area = float(np.sum(index.mean(rows, intervals) * (intervals.length / intervals.length.sum())))
     else:
         area = density.mean(lambda at, weight, rest: index.value(rows[at], weight, rest), intervals)
     return min(area, 1.0)
