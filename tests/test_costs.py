@@ -94,7 +94,6 @@ BIG = [
 """Valid requests, and invalid ones that cost as much to refuse: they belong in an evaluator process."""
 
 LONG = [
-    ("curves: few rows, fractions, at recall 1e-300", 140),
     ("tradeoffs: density 1000 1000, next to 0", 1),
     ("tradeoffs: density 0.01 0.01, not quite all", 1),
     ("gates: 4 rows, precision at_threshold sure drop", 12),

@@ -1,9 +1,12 @@
 """The bounds that open groups of scores set on a curve, whatever the order within each group.
 
-Three tables enclose every sample that the groups may stand for. The *known* one has the ends of groups, which are rows
-of all these samples. In the *best* one the positives of each open group come first, in the *worst* one the negatives.
-At equal tp, fp is nowhere lower than in the best table, nor higher than in the worst, so whatever rises as fp falls
-lies between: the areas, their parts, and what is read off the curves at one place.
+    best     the table in which the positives of each open group come first
+    worst    the one in which its negatives do
+    bounds   their areas, moved outwards by what may have been rounded
+
+Every sample that the groups may stand for has the rows at the ends of groups. At equal tp, its fp is nowhere lower than
+in the best table, nor higher than in the worst. So whatever rises as fp falls lies between: the areas, their parts, and
+what is read off the curves at one place. Knows histograms, tables and areas.
 """
 
 import math
@@ -58,7 +61,10 @@ def best_and_worst(groups: Histogram) -> tuple[Arranged, Arranged]:
 
 
 def bounded_areas(groups: Histogram) -> dict[str, Enclosure | None]:
-    """The bounds of every area; None for an area that is omitted. Those of exact groups are equal, up to rounding."""
+    """The bounds of every area; None for an area that is omitted. Those of exact groups are equal, up to rounding.
+
+    Of a positive at 2, and a positive and a negative between 0 and 1: `roc` is between 1/2 and 1.
+    """
     upper = _best(groups).areas  # its table is freed before the other is built
     return between(_worst(groups).areas, upper)
 
@@ -109,8 +115,8 @@ def _table(groups: Histogram, *, positives_first: bool) -> tuple[ConfusionTable,
 def _least_average_precision(groups: Histogram, worst: ConfusionTable, rows: IntArray) -> float:
     """The infimum of the average precision, for the worst table and the rows of each group's positives.
 
-    An exact group is one step, Δtp tp/(tp + fp). The positives of an open one come last and one by one; the less each
-    weighs, the closer the sum of their steps is to ∫ t/(t + fp) dt from the start of the step to its end.
+    An exact group is one step, Δtp tp/(tp + fp). In an open one the positives come last, one by one. The lighter each
+    is, the closer their steps come to ∫ t/(t + fp) dt, from the tp before the group to the tp after it.
     """
     up = power_of_two_scale(worst.positives)
     tp, fp = worst.tp * up, worst.fp * up

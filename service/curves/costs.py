@@ -1,5 +1,10 @@
-"""The cost of errors at the best row, for given prevalences. Knows the table and its hull.
+"""The least cost of errors at each prevalence, and the row that has it.
 
+    weigh    a false negative by π fn_cost/P, a false positive by (1 - π) fp_cost/N
+    search   the vertices of the ROC hull, along which slopes fall, for the first whose next segment does not pay
+    read     the cost off that row, in rational numbers that are rounded once
+
+Knows the table and its hull.
 Source: Drummond & Holte 2006, "Cost curves: an improved method for visualizing classifier performance".
 """
 
@@ -49,7 +54,8 @@ def costs(table: ConfusionTable, hull: RocHull, options: CostOptions) -> Costs:
 
     cost = π fn_cost fnr + (1 - π) fp_cost fpr      normalized_cost = cost/(π fn_cost + (1 - π) fp_cost)
 
-    The best row lies on the hull, where costs are compared without rounding; each number is rounded once.
+    The best row lies on the hull, where costs are compared without rounding; each number is rounded once. For the
+    scores of `areas.roc_area`, costs of 1 and π = 0.5: threshold 0.8 misses one positive of three, which costs 1/6.
     """
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     asked = options.prevalence

@@ -110,6 +110,8 @@ def _certainly_rise(loss: FloatArray, gain: FloatArray) -> bool:
 def read_off(frontier: Frontier, index: Index, best: Envelope, at_lambda: FloatArray) -> tuple[IntArray, FloatArray]:
     """The best row at each λ and its f(λ), (n,) each; at a breakpoint, the row of more recall.
 
+    Of the rows in `envelope` at λ = 0.25: the first, 0.75 · 1 + 0.25 · 0.5 = 0.875.
+
     Where a breakpoint was rounded past λ, the value of the row on its other side is the greater one.
     """
     place = np.searchsorted(best.breakpoints, at_lambda, side="right")

@@ -45,12 +45,12 @@ class Rows:
 
     @property
     def precision(self) -> FloatArray:
-        """P = tp/(tp + fp), above 0."""
+        """The precision p = tp/(tp + fp), above 0."""
         return self.tp / self.called
 
     @property
     def recall(self) -> FloatArray:
-        """R = tp/P, above 0 but for underflow."""
+        """The recall r = tp/P, above 0 but for underflow."""
         return self.tp / self.positives
 
 

@@ -19,11 +19,6 @@ class LambdaIntervals:
     def __getitem__(self, which: IntArray) -> "LambdaIntervals":
         return LambdaIntervals(self.start[which], self.end[which], self.rest_start[which], self.rest_end[which])
 
-    @classmethod
-    def between(cls, start: FloatArray, end: FloatArray) -> "LambdaIntervals":
-        """Intervals whose ends are doubles."""
-        return cls(start, end, 1 - start, 1 - end)
-
     @property
     def ends(self) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
         """λ and 1 - λ at the starts, and at the ends."""
@@ -33,8 +28,3 @@ class LambdaIntervals:
     def length(self) -> FloatArray:
         """The length of each, to within a few units."""
         return np.where(self.start < 1 / 2, self.end - self.start, self.rest_start - self.rest_end)
-
-    @property
-    def whole(self) -> "LambdaIntervals":
-        """All intervals as one."""
-        return LambdaIntervals(self.start[:1], self.end[-1:], self.rest_start[:1], self.rest_end[-1:])

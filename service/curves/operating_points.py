@@ -1,9 +1,12 @@
 """Metrics at an operating point: a curve read at a recall, a precision or a rate, and the best row there.
 
-Also the metrics of the row of a deployed threshold. Rows are compared by the doubles that an answer reports for their
-recall, precision and rate. Between two rows the same formulas work in Fractions, rounded once, or in doubles, fast
-enough for resamples. Knows the table and the indices; nothing of statistics. Sources: Davis & Goadrich 2006, section 4,
-for what lies between two rows; Hanczar & Nadif 2014 for the indices.
+    order    rows by recall, or by false positive rate
+    find     the two rows around the place by binary search; rows are compared by the doubles that an answer reports
+    between  them, tp and fp are linear; in Fractions that are rounded once, or in doubles, fast enough for resamples
+    row      the best that meets the condition
+
+Also the metrics of the row of a deployed threshold. Knows the table and the indices; nothing of statistics.
+Sources: Davis & Goadrich 2006, section 4, for what lies between two rows; Hanczar & Nadif 2014 for the indices.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,6 +63,9 @@ def operating_points(table: ConfusionTable, points: Sequence[OperatingPoint]) ->
                               of a vertical step
         an index              the greatest f(λ) of all rows              that row; at a breakpoint the one of more
                                                                          recall
+
+    For the scores of `areas.roc_area`: precision at recall 0.9 is 2.7/3.7 = 0.730, recall at precision 0.9 is 2/3, and
+    so is tpr at fpr 0.5.
 
     Ties go to the row of least fp, then to the first. The PR curve takes the least fp on a vertical step, and at the
     origin its precision is the limit along the first segment. A set of rows that is not a sweep has no curve, but it
@@ -119,7 +125,8 @@ def at_threshold(
 def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tuple[float, float]) -> float:
     """Precision, recall, fpr, or an index at λ, of (tp, fp) out of (P, N); NaN where undefined.
 
-    Precision is tp/(tp + fp), undefined where nothing is called positive; an index is 0 where tp is.
+    Precision is tp/(tp + fp), undefined where nothing is called positive; an index is 0 where tp is. The f_measure at
+    λ = 0.5 of (3, 1) out of (12, 1000) is 3/8.
     """
     (tp, fp), (positives, negatives) = counts, totals
     if metric == "recall":

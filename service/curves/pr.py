@@ -1,25 +1,23 @@
 """The precision-recall view of a table, and the interpolation between its rows.
 
-Between two rows the counts move in a straight line and precision does not (Davis & Goadrich 2006, section 4). Knows the
-table only.
+    targets   true positives at equal steps, or recall times P
+    rows      the two around each target, by binary search
+    between   them the counts move in a straight line, and precision does not
+
+Knows the table only. Source: Davis & Goadrich 2006, section 4.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray, are_integers
-from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.double_double import FloatPair, pair_product, pair_quotient, two_product, two_sum
 from service.curves.errors import TooManyPoints
 
 _MOST_WHOLE_ROWS = 2_000
 """The default interpolation has at most this many rows at every integer tp, or half as many at a step."""
-
-_LEAST_RECALL = 2.0**-900
-"""Pairs of doubles keep all their bits above this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +67,8 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
     """Points on the PR curve of a sweep: straight in counts between its rows (D&G section 4).
 
     At a vertical step (rows of equal tp) a point takes the least fp; `Every(1)` lists the step's other rows too.
-    Raises TooManyPoints if there would be more than `limit`.
+    Halfway from (tp, fp) = (5, 5) to (10, 30) is (7.5, 17.5), with precision 0.3. Raises TooManyPoints for more points
+    than `limit`.
     """
     if isinstance(interpolation, AtRecall):
         _check_limit(interpolation.at_recall.size, limit)
@@ -123,17 +122,7 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
     row = np.minimum(np.searchsorted(rows_recall, recall), table.tp.size - 1)
     is_row = rows_recall[row] == recall
     high, low = two_product(recall, np.full(recall.size, table.positives))
-    curve = _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
-    # Tiny products or shares of a step lose their low parts: compute those few in rational numbers.
-    tiny = np.flatnonzero(~is_row & (np.minimum(high, recall) < _LEAST_RECALL) & (recall > 0))
-    for point in tiny:
-        still_time()
-        target = Fraction(recall[point]) * Fraction(table.positives)
-        end = int(np.searchsorted(table.tp, high[point]))
-        if Fraction(table.tp[end]) < target:  # the product was rounded down to the tp of a row
-            end = int(np.searchsorted(table.tp, high[point], side="right"))
-        curve.fp[point], curve.precision[point] = _exactly_between(table, end, target)
-    return curve
+    return _at(table, (np.where(is_row, table.tp[row], high), np.where(is_row, 0.0, low)), recall)
 
 
 def _at(table: ConfusionTable, target: FloatPair, recall: FloatArray) -> PrCurve:
@@ -151,23 +140,16 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
 
         fp = fp_A + (fp_B - fp_A)(t - tp_A)/(tp_B - tp_A),   precision = t/(t + fp)
 
-    Whole tables are computed in rational numbers and rounded once (in doubles where those hold all operands), others in
-    pairs of doubles, well within an ulp.
+    In doubles if these hold all products exactly, else in pairs of doubles.
     """
-    if table.whole and _are_small(table, target):
-        tp_a, fp_a = table.tp[row - 1], table.fp[row - 1]
-        growth = table.tp[row] - tp_a
-        missed, hit = fp_a * growth + (table.fp[row] - fp_a) * (target[0] - tp_a), target[0] * growth
+    tp_a, fp_a, tp_b, fp_b = (column[at] for at in (row - 1, row) for column in (table.tp, table.fp))
+    if _are_small(table, target):
+        growth = tp_b - tp_a
+        missed, hit = fp_a * growth + (fp_b - fp_a) * (target[0] - tp_a), target[0] * growth
         return missed / growth, hit / (hit + missed)
-    if table.whole:
-        targets = (Fraction(high) + Fraction(low) if low else Fraction(high) for high, low in zip(*target, strict=True))
-        points = [_exactly_between(table, *point) for point in zip(row, targets, strict=True)]
-        fp, at_precision = np.array(points, dtype=np.float64).reshape(-1, 2).T
-        return fp, at_precision
-    tp_a, fp_a = table.tp[row - 1], table.fp[row - 1]
     step, error = two_sum(target[0], -tp_a)
-    share = pair_quotient(two_sum(step, error + target[1]), two_sum(table.tp[row], -tp_a))
-    gain, gain_low = pair_product(two_sum(table.fp[row], -fp_a), share)
+    product = pair_product(two_sum(fp_b, -fp_a), two_sum(step, error + target[1]))
+    gain, gain_low = pair_quotient(product, two_sum(tp_b, -tp_a))
     high, low = two_sum(fp_a, gain)
     misses = two_sum(high, low + gain_low)
     called, error = two_sum(target[0], misses[0])
@@ -175,16 +157,6 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
 
 
 def _are_small(table: ConfusionTable, target: FloatPair) -> bool:
-    """Whether the targets for a whole table are whole, too, with products up to 2^53."""
+    """Whether the table and the targets are whole, with products up to 2^53."""
     largest = table.positives * (table.positives + table.negatives)
-    return largest <= LARGEST_EXACT_INTEGER and not target[1].any() and are_integers(target[0])
-
-
-def _exactly_between(table: ConfusionTable, row: int, target: Fraction) -> tuple[float, float]:
-    """The same for one target, in integers if the table is whole: hits/scale is t, misses/(growth scale) is fp."""
-    number = int if table.whole else Fraction
-    tp_a, fp_a, tp_b, fp_b = (number(column[at]) for at in (row - 1, row) for column in (table.tp, table.fp))
-    hits, scale = target.as_integer_ratio()
-    growth = tp_b - tp_a
-    misses = fp_a * growth * scale + (fp_b - fp_a) * (hits - tp_a * scale)
-    return float(misses / (growth * scale)), float(hits * growth / (hits * growth + misses))
+    return table.whole and largest <= LARGEST_EXACT_INTEGER and not target[1].any() and are_integers(target[0])

@@ -1,7 +1,11 @@
 """The optimal trade-off curves of one evaluation, the best row for each λ: the operation behind `POST /v1/tradeoffs`.
 
-Filters the rows that take part, and reads intervals, areas and values off their envelope. Source: Hanczar & Nadif 2014,
-sections 4 and 5; its section 6 leaves areas over a range or under a density to future work.
+    filter    the rows by their precision and recall
+    envelope  of the curves that each index gives them over λ
+    read      intervals, the area and values at chosen λ off it
+
+Knows evaluations, tables and envelopes. Source: Hanczar & Nadif 2014, sections 4 and 5; its section 6 leaves areas over
+a range or under a density to future work.
 """
 
 from dataclasses import dataclass, replace
@@ -89,6 +93,9 @@ class Tradeoffs:
 def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None = None) -> Tradeoffs:
     """Evaluate any kind of evaluation. Raises NoRowMeets, and RisingThresholds for counts.
 
+    Counts of one row, (tp, fp) = (2, 0) with P = N = 4, against calling everything positive: each is best on half of
+    [0, 1] by every index, and the area of kulczynski is 7/8.
+
     The rows at the ends of open groups occur in every sample that the groups may stand for, and a row of the best order
     dominates every other row of such a sample. So the areas of the two bound the area of every such sample.
     """
@@ -147,7 +154,7 @@ def _area(frontier: Rows, index: Index, best: tuple[IntArray, LambdaIntervals], 
     """The mean of the optimal curve, with λ weighted equally or by a density."""
     rows, intervals = frontier[best[0]], best[1]
     if density is None:
-        area = float(np.sum(index.mean(rows, intervals) * (intervals.length / intervals.whole.length)))
+        area = float(np.sum(index.mean(rows, intervals) * (intervals.length / intervals.length.sum())))
     else:
         area = density.mean(lambda at, weight, rest: index.value(rows[at], weight, rest), intervals)
     return min(area, 1.0)

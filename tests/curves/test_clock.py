@@ -10,8 +10,7 @@ from service.curves.clock import TooMuchWork, at_most, still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.density import BetaDensity
-from service.curves.evaluation import CurvesOptions, evaluate_curves
-from service.curves.pr import AtRecall
+from service.curves.evaluation import evaluate_curves
 from service.curves.sweep import sweep
 from service.curves.sweep.sweep import Drawn
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
@@ -65,32 +64,25 @@ def counts(tp, fp, positives, negatives):
     return Counts(np.array(tp, dtype=float), np.array(fp, dtype=float), float(positives), float(negatives))
 
 
-def near_ray(rows):
-    """Rows whose precisions differ only in the last bits."""
-    share = np.arange(1, rows + 1) / rows
-    return counts(share * 1000 * (1 + 2.0**-44 * rows * (1 - share)), share * 1000, 1000, 1000)
+def concave(rows):
+    """Rows on a quarter of a circle, each of which is a vertex of the ROC hull."""
+    fpr = np.arange(1, rows) / rows
+    return counts(np.sqrt(1 - (1 - fpr) ** 2) * 1000, fpr * 1000, 1000, 1000)
 
 
 TINY = counts([100, 200], [5e-324, 10], 300, 1000)
-READ = TradeoffOptions(at_lambda=np.full(10, 1e-9))
 DENSITY = TradeoffOptions(lambda_density=BetaDensity(1000, 0.01))
 
 
 @pytest.mark.parametrize(
     ("evaluate", "least"),
     [
-        pytest.param(lambda: evaluate_tradeoffs(near_ray(200)), 200, id="steps that pairs cannot decide"),
-        pytest.param(lambda: evaluate_tradeoffs(TINY, READ), 40, id="values of an index in fractions"),
+        pytest.param(lambda: evaluate_tradeoffs(concave(30_000)), 6, id="the scan of a hull"),
         pytest.param(lambda: evaluate_tradeoffs(TINY, DENSITY), 40, id="rounds of an integration"),
         pytest.param(
             lambda: ConfusionTable.of(counts([9e15] * 50, [9e15] * 50, 9e15, 9e15)).precision,
             49,
             id="precisions in integers",
-        ),
-        pytest.param(
-            lambda: evaluate_curves(TINY, CurvesOptions(interpolation=AtRecall(np.full(10, 1e-300)))),
-            10,
-            id="recalls in fractions",
         ),
     ],
 )

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from service.curves.density import BetaDensity
-from service.curves.lambda_intervals import LambdaIntervals
+from tests.support.lambdas import between
 from tests.support.sampling import some
 
 Column = NDArray[np.float64]
@@ -29,7 +29,7 @@ SHAPES = [
 def mean(a: float, b: float, curve: Curve, ends: Sequence[float] = (0.0, 1.0)) -> float:
     """The mean of one curve over the pieces between the ends."""
     cuts = np.array(ends)
-    return BetaDensity(a, b).mean(lambda _, at, rest: curve(at, rest), LambdaIntervals.between(cuts[:-1], cuts[1:]))
+    return BetaDensity(a, b).mean(lambda _, at, rest: curve(at, rest), between(cuts[:-1], cuts[1:]))
 
 
 def constant(at: Column, rest: Column) -> Column:
@@ -181,7 +181,7 @@ def test_many_pieces_are_one(shape: tuple[float, float]) -> None:
 def test_each_piece_has_its_own_function() -> None:
     # The function is 1 below 1/4, 2 to 3/4, 3 beyond; under 2 l: 1/16 + 2 (9/16 - 1/16) + 3 (1 - 9/16).
     steps, cuts = np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.25, 0.75, 1.0])
-    found = BetaDensity(2.0, 1.0).mean(lambda piece, _, __: steps[piece], LambdaIntervals.between(cuts[:-1], cuts[1:]))
+    found = BetaDensity(2.0, 1.0).mean(lambda piece, _, __: steps[piece], between(cuts[:-1], cuts[1:]))
     assert found == pytest.approx(38 / 16, abs=0, rel=1e-14)
 
 

@@ -18,10 +18,10 @@ from service.curves.counts import Counts
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
 from service.curves.indices import INDICES
 from service.curves.indices import Rows as IndexRows
-from service.curves.lambda_intervals import LambdaIntervals
 from tests.reference import Row
 from tests.reference_pr import DIGITS
 from tests.reference_tradeoff import Exact, log_ratio, relative, value
+from tests.support.lambdas import between
 from tests.support.sampling import some
 
 RATIONAL = ("kulczynski", "f_measure", "jaccard")
@@ -280,8 +280,7 @@ def test_means_where_recall_is_hardly_a_double(tp: float, positives: float) -> N
     """For a row without false positives, where f is tp/(tp + λ(P - tp)), tp/(tp + 2λ(P - tp)) or tp/P."""
     rows = index_rows([tp], [0.0], positives)
     (f_measure,), (jaccard,) = (
-        INDICES[index].mean(rows, LambdaIntervals.between(np.zeros(1), np.ones(1)))
-        for index in ("f_measure", "jaccard")
+        INDICES[index].mean(rows, between(np.zeros(1), np.ones(1))) for index in ("f_measure", "jaccard")
     )
     with mpmath.workdps(400):
         t, total = mpmath.mpf(tp), mpmath.mpf(positives)
@@ -315,7 +314,7 @@ def test_means_are_those_of_a_quadrature(index: str, name: str, ends: tuple[floa
         expected = mpmath.quad(lambda at: curve(index, p, r, at), marks) / (end - start)
     assert value(index, row, Fraction(positives), Fraction(0)) == pytest.approx(float(p))
     columns = (np.array([end]) for end in ends)
-    assert INDICES[index].mean(index_rows([tp], [fp], positives), LambdaIntervals.between(*columns)) == pytest.approx(
+    assert INDICES[index].mean(index_rows([tp], [fp], positives), between(*columns)) == pytest.approx(
         float(expected), abs=0, rel=1e-13
     )
 
@@ -339,6 +338,4 @@ def test_a_recall_too_small_for_a_double_has_its_logarithm(tp: float, positives:
     for at in (0.0, 0.1, 0.5, 0.7):
         expected = pytest.approx(math.exp(at * log), abs=0, rel=1e-12)
         assert index.value(rows, np.array([at]), np.array([1 - at])) == expected
-    assert index.mean(rows, LambdaIntervals.between(np.array([0.0]), np.array([1.0]))) == pytest.approx(
-        -1 / log, abs=0, rel=1e-13
-    )
+    assert index.mean(rows, between(np.array([0.0]), np.array([1.0]))) == pytest.approx(-1 / log, abs=0, rel=1e-13)

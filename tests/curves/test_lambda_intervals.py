@@ -16,14 +16,6 @@ def test_a_piece_next_to_one_has_its_length() -> None:
         np.array([0.25, 1.0]), np.array([1.0, 1.0]), np.array([0.75, 3e-20]), np.array([3e-20, 1e-20])
     )
     assert pieces.length.tolist() == [0.75, 3e-20 - 1e-20]
-    assert (pieces.whole.start, pieces.whole.end, pieces.whole.rest_end) == (0.25, 1.0, 1e-20)
-
-
-def test_ends_that_are_doubles_tell_both() -> None:
-    pieces = LambdaIntervals.between(np.array([0.0, 0.5]), np.array([0.5, 1.0]))
-    assert pieces.rest_start.tolist() == [1.0, 0.5]
-    assert pieces.rest_end.tolist() == [0.5, 0.0]
-    assert pieces[np.array([1])].start.tolist() == [0.5]
 
 
 @pytest.mark.parametrize(

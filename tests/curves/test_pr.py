@@ -68,13 +68,6 @@ def test_equal_rows_at_the_origin_have_its_limit() -> None:
     assert curve.precision.tolist() == [0.5, 0.5, 0.5, 0.5]
 
 
-def test_a_subnormal_recall_just_beyond_a_row_is_beyond_its_vertical_step() -> None:
-    # r P = 1.0002e-320 is not a double: it rounds to the row's tp, 1e-320, but lies after that row's step.
-    rows = Rows([1e-320, 1e-320, 0.3], [0.0, 1.0, 1.0], 0.3, 1.0)
-    curve = curve_of(rows, AtRecall(np.array([3.334e-320])))
-    assert (curve.tp.tolist(), curve.fp.tolist()) == ([1e-320], [1.0])
-
-
 def test_at_recall_answers_in_the_order_asked() -> None:
     curve = curve_of(Rows([1], [1], 4, 7), AtRecall(np.array([1.0, 0.25, 0.5, 0.25, 0.0])))
     assert curve.recall.tolist() == [1.0, 0.25, 0.5, 0.25, 0.0]
