@@ -1,4 +1,8 @@
-"""The areas of several samples, such as slices or classes, as columns; NaN with a reason where undefined."""
+"""The areas of several samples, such as slices or classes, as columns; NaN with a reason where undefined.
+
+A set of rows has no areas if one class weighs nothing, or too much or too little. Knows tables and their areas; not
+what the samples are.
+"""
 
 import math
 from collections.abc import Iterable

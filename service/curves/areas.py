@@ -1,4 +1,10 @@
-"""The areas under the curves of one table. Knows the table and the sweep.
+"""The areas under the curves of one table, and of the table of its hull.
+
+    for each step from a row to the next: Δfp, Δtp and the precision before and after
+    roc: add up trapezoids; average_precision: Δtp times the precision after; pr: the integral of precision over tp
+    divide by P N or by P
+
+The sweep adds up all of it in one pass. Knows the table and the sweep.
 
 Sources: Davis & Goadrich 2006, sections 3 to 5; Fawcett 2006, algorithm 2.
 """
@@ -27,8 +33,9 @@ class Areas:
 def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     """Every area of a table; `hull` is the table of its ROC hull's vertices.
 
-    `pr_trapezoid` is the composite trapezoid through D&G's interpolated points, all rows and every integer tp, over P.
-    The rows of a vertical step add no area; the next trapezoid starts at the step's last row.
+    `pr_trapezoid` is the composite trapezoid through D&G's interpolated points, all rows and every integer tp, over P;
+    for the scores of `roc_area` it is (1 + 1 + (2/3 + 3/4)/2)/3 = 65/72. The rows of a vertical step add no area; the
+    next trapezoid starts at the step's last row. The hull has the area 5/6 under its ROC curve.
     """
     swept = sweep.areas(table.tp, table.fp, trapezoid=has_trapezoid(table)) if table.rises else None
     return Areas(
@@ -56,8 +63,8 @@ def pr_area(table: ConfusionTable) -> float:
     """Area under the PR curve of a sweep: the integral of precision over tp along D&G's interpolation, over P.
 
     A vertical step adds no area. The result is exactly 1 if all positives come before any negative. For the scores of
-    `roc_area` the last step is ∫ t/(t + 1) dt from 2 to 3, so the area is 1 - log(4/3)/3. See `integrals` in
-    sweep/plain.py.
+    `roc_area` the last step is ∫ t/(t + 1) dt from 2 to 3, so the area is 1 - log(4/3)/3. See
+    `mean_precision` in sweep/plain.py.
     """
     return table.swept.pr
 

@@ -1,6 +1,11 @@
 """Several evaluations of one data set side by side: the operation behind `POST /v1/comparisons`.
 
-Which curve dominates which, which is best where, and what they reach together.
+    build the tables, which must have the same totals, and their hulls
+    compare each pair of curves, in either plane: a curve dominates another that is never ahead of it
+    a curve is best where no other is ahead of it
+    join the rows of all hulls, and find their hull: the best of all rows for each trade-off
+
+Knows the other modules of this package; nothing of wire formats.
 Sources: Davis & Goadrich 2006, section 3; Hanczar & Nadif 2014, section 5.2.
 """
 
@@ -89,7 +94,11 @@ def evaluate_comparison(
     indices: frozenset[str] = frozenset(INDICES),
     drawn: DrawingOptions | None = None,
 ) -> Comparison:
-    """Compare 2 to MOST_EVALUATIONS evaluations. Raises TotalsDiffer, and RisingThresholds for counts."""
+    """Compare 2 to MOST_EVALUATIONS evaluations. Raises TotalsDiffer, and RisingThresholds for counts.
+
+    With 4 positives and 4 negatives, let one curve have a row with 3 tp and 1 fp, and another one with 4 tp and 2 fp.
+    The first is best up to fpr 0.4 and recall 0.8, where they cross, the second beyond; neither dominates.
+    """
     names, tables = tuple(evaluations), _tables(evaluations.values())
     hulls = [table.select(roc_convex_hull(table)) for table in tables]
     joint, suppliers = _joint_hull(names, hulls)

@@ -1,5 +1,9 @@
 """The one table that every curve is a view of: a confusion matrix per threshold.
 
+    sort the rows of a sample by score, the most positive first
+    add up the positives (tp) and the negatives (fp) so far
+    keep the last row of each score; a first row calls nothing positive
+
 Knows how to build the table from a sample, from counts, and from another table cut at given thresholds; nothing of what
 is read off it. Source: Davis & Goadrich 2006, section 2 and theorem 3.1; Fawcett 2006 for ties.
 """
@@ -58,7 +62,10 @@ class ConfusionTable:
 
     @cached_property
     def precision(self) -> FloatArray:
-        """Precision tp/(tp + fp) per row, (n,), read-only; NaN where nothing is called positive."""
+        """Precision tp/(tp + fp) per row, (n,), read-only; NaN where nothing is called positive.
+
+        For the scores of `from_sample`: NaN, 1, 1, 2/3, 3/4.
+        """
         out = self.tp + self.fp
         is_large = self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole
         beyond = np.flatnonzero(out >= LARGEST_EXACT_INTEGER) if is_large else ()
@@ -114,7 +121,8 @@ class ConfusionTable:
     def from_sample(cls, sample: Sample) -> "ConfusionTable":
         """Sweep the threshold down over the sample: one row per distinct score, -0.0 and 0.0 being one.
 
-        Weighted sums are rounded once, whatever the order of rows.
+        Scores 0.9, 0.8, 0.7, 0.6, of which the first, second and fourth are positive, give tp 0, 1, 2, 2, 3 and fp 0,
+        0, 0, 1, 1. Weighted sums are rounded once, whatever the order of rows.
         """
         return cls._of_columns(sample, threshold_columns(sample))
 

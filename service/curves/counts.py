@@ -1,4 +1,10 @@
-"""Raw confusion-matrix counts, in any order of rows. Knows what makes them one data set; nothing of curves."""
+"""Raw confusion-matrix counts, in any order of rows.
+
+    find the totals on which all rows agree: tp + fn = P and fp + tn = N
+    check that both lie in the range of totals, and that no count is above its total
+
+Knows what makes counts one data set; nothing of curves.
+"""
 
 from dataclasses import dataclass
 
@@ -54,8 +60,8 @@ def total(hits: FloatArray, misses: FloatArray, stated: float | None, names: tup
     """The total on which all rows of hits (tp or fp) and misses (fn or tn) agree, and the stated total, if given.
 
     Whole numbers must agree exactly, fractional ones to a few ulp. The stated total takes precedence, then a row
-    without misses, then the largest sum. `names` are those of hits, misses and the total. Raises ContradictingTotals or
-    LengthsDiffer.
+    without misses, then the largest sum. Hits 1 and 3 with misses 2 and 0 have the total 3. `names` are those of hits,
+    misses and the total. Raises ContradictingTotals or LengthsDiffer.
     """
     if misses.size != hits.size:
         raise LengthsDiffer.of(names[1], misses.size, names[0], hits.size)

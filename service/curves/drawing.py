@@ -1,5 +1,9 @@
 """What a picture of an evaluation draws, read off its table: both curves, those of its hull, and rows to mark.
 
+    draw the rows of a sweep as lines that are simplified, and others as dots, one in each square of four pixels
+    do the same with the vertices of the hull
+    find the row of each threshold to mark, and the calibrated score of each pool
+
 Knows tables and how lines are simplified; nothing of what a picture looks like.
 """
 
@@ -103,7 +107,10 @@ def _calibration_line(found: Calibration, side: float) -> Line | None:
 
 
 def along(values: FloatArray, scores: FloatArray) -> FloatArray:
-    """Values as fractions of a range: [0, 1] if all scores lie in it, else from the least score to the greatest."""
+    """Values as fractions of a range: [0, 1] if all scores lie in it, else from the least score to the greatest.
+
+    2 is 1/4 of the way if scores go from 1 to 5.
+    """
     low, high = float(scores.min()), float(scores.max())
     if are_probabilities(low, high):
         return values

@@ -1,6 +1,10 @@
 """One evaluation, from its input to every requested result: the operation behind `POST /v1/curves`.
 
-Builds the table once and reads every view off it. Knows the other modules of this package; nothing of wire formats.
+    build the table, and cut it at chosen thresholds if there are any
+    find its hull
+    read off what was asked for: areas, points, curves, calibration, statistics, costs
+
+Knows the other modules of this package; nothing of wire formats.
 """
 
 import math
@@ -115,7 +119,7 @@ class Curves:
 
 
 def below_chance(rocs: Iterable[float | None], names: Sequence[str] = ()) -> tuple[CurvesWarning, ...]:
-    """Ask for the direction of scores if an area under a ROC curve is below that of useless ones."""
+    """Ask for the direction of scores if an area under a ROC curve is below that of useless ones, such as 0.4."""
     low = [place for place, roc in enumerate(rocs) if roc is not None and roc < CHANCE]
     if not low:
         return ()

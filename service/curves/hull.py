@@ -1,6 +1,10 @@
 """The ROC convex hull, and the rows where a curve bends, as selections of the table's rows.
 
-Works on counts, not on rates, so that membership is exact. Knows the table and the geometric predicate only.
+    walk along the rows by fp, and drop the last one while it is not above the line from the one before to the next
+    (Andrew 1979); what is left are the vertices
+    a row is on the hull if it is a vertex or exactly on the edge between two
+
+All of it works on counts, not on rates, so that decisions are exact. Knows the table and the geometric predicate only.
 Source: Davis & Goadrich 2006, section 3 and corollary 3.1: the hull drops exactly the points beneath it.
 """
 
@@ -55,7 +59,10 @@ class RocHull:
 
 
 def roc_convex_hull(table: ConfusionTable) -> IntArray:
-    """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending."""
+    """Return the rows that are vertices of the upper convex hull of (fp, tp), ascending.
+
+    For the scores of `ConfusionTable.from_sample` they are 0, 2 and 4; row 1 is on the edge between the first two.
+    """
     return sweep.hull(table.tp, table.fp)
 
 

@@ -1,4 +1,8 @@
-"""A classifier's scores with the true labels, row by row. Knows nothing of curves."""
+"""A classifier's scores with the true labels, row by row.
+
+A sample checks that its columns are equally long, that both classes weigh something, and that neither weighs too much
+or too little to multiply. Knows nothing of curves.
+"""
 
 import math
 from dataclasses import dataclass
@@ -44,7 +48,8 @@ class Sample:
     ) -> "Sample":
         """Make a sample of soft labels, (n,) in [0, 1]: each row is a positive of weight y and a negative of 1 - y.
 
-        Each is multiplied by the row's weight, if any. Raises as a sample does; errors in labels name `soft_labels`.
+        Each is multiplied by the row's weight, if any: a label of 0.25 and a weight of 2 are a positive of weight 0.5
+        and a negative of 1.5. Raises as a sample does; errors in labels name `soft_labels`.
         """
         for name, column in (("soft_labels", shares), ("weights", weights)):
             if column is not None and column.size != scores.size:

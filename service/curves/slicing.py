@@ -1,7 +1,10 @@
 """A sample in slices: which rows each has, and their areas, each with the bits of a call with its rows alone.
 
-The areas of all slices are one call of the sweep, in which each slice is sorted, added up and measured by itself. Knows
-samples and columns of areas.
+    number the slices, and sort the rows by the number of their slice
+    in one call of the sweep, sort, add up and measure each slice by itself
+    where a total is near the bounds of a sample, make the slice a sample, which decides
+
+Knows samples and columns of areas.
 """
 
 from collections.abc import Iterator
@@ -21,7 +24,10 @@ _DIGIT = 1 << 16
 
 
 def rows_by_slice(numbers: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """Order the rows by slice number, (n,) below `count`, and return where each slice begins, (count + 1,)."""
+    """Order the rows by slice number, (n,) below `count`, and return where each slice begins, (count + 1,).
+
+    Numbers 1, 0, 1 give the order 1, 0, 2 and the bounds 0, 1, 3.
+    """
     order = np.argsort((numbers % _DIGIT).astype(np.uint16), kind="stable")
     if count > _DIGIT:
         order = order[np.argsort((numbers[order] // _DIGIT).astype(np.uint16), kind="stable")]

@@ -1,7 +1,11 @@
 """How far an area moves when the mass at a row of its table grows; its variance is computed from this.
 
-The influence u of an example at row k is the derivative of the area by its mass, times the mass of its class. It is
-computed up to a constant for each class, which does not affect the spread. Knows tables only. Sources: Efron 1982, "The
+    the influence u of an example at row k is the derivative of the area by its mass, times the mass of its class
+    it is a sum over the steps from row k on, and so a running sum from the last row to the first
+    a constant for each class is left out, as it does not affect the spread
+
+Of the four scores of ConfusionTable.from_sample, the negative has two positives above it: its placement is 2/3, the
+area under the ROC curve. Knows tables only. Sources: Efron 1982, "The
 jackknife, the bootstrap and other resampling plans", section 6.3, the infinitesimal jackknife; for the ROC curve these
 are the placements of DeLong, DeLong & Clarke-Pearson 1988.
 """

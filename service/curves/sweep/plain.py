@@ -5,7 +5,8 @@
     areas = fsum of one double per step
 
 Decisions and tables are exact (rounded once). Areas are within 4 units, those with logarithms within 1e-12; their last
-bits may differ from those of sweep.c. All columns are float64, (n,); rows are those of a table.
+bits may differ from those of sweep.c. All columns are float64, (n,); rows are those of a table. Knows arrays, not
+curves.
 """
 
 import math

@@ -98,7 +98,11 @@ class _Drawn(Structure):
 def table(
     scores: FloatArray, labels: BoolArray, weights: FloatArray | None, *, descending: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The distinct scores of rows of weight > 0, and tp and fp up to each; the first row calls nothing positive."""
+    """The distinct scores of rows of weight > 0, and tp and fp up to each; the first row calls nothing positive.
+
+    Scores 0.9, 0.8, 0.7, 0.6, of which the first, second and fourth are positive, give tp 0, 1, 2, 2, 3 and fp 0, 0, 0,
+    1, 1.
+    """
     if COMPILED.loops is None:
         return plain.table(scores, labels, weights, descending=descending)
     loops, size, columns = COMPILED.loops, scores.size, np.empty((3, scores.size + 1))
@@ -167,7 +171,8 @@ def _hull(loops: CDLL, tp: FloatArray, fp: FloatArray, members: BoolArray | None
 def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None, *, trapezoid: bool = False) -> SweptAreas:
     """The areas under the curve through all rows of a sweep, or through some; the trapezoid only if it is wanted.
 
-    It exists for whole counts, and takes time for each positive.
+    For the rows of `table` they are 2/3, 1 - log(4/3)/3, 11/12 and 65/72. The trapezoid exists for whole counts, and
+    takes time for each positive.
     """
     still_time()
     if COMPILED.loops is None:
@@ -185,7 +190,8 @@ def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None, *, trape
 def doubled_area(tp: FloatArray, fp: FloatArray) -> Fraction:
     """Twice the area under tp over fp between the first and the last of some rows of a sweep, which may be none.
 
-    Exact for whole counts whose totals have a product below 2^80, else within 1e-20 of the area.
+    From (tp, fp) = (2, 0) to (2, 1) it is 4. Exact for whole counts whose totals have a product below 2^80, else within
+    1e-20 of the area.
     """
     if tp.size == 0:
         return Fraction(0)
