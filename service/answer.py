@@ -12,7 +12,7 @@ from itertools import chain
 from marshmallow import ValidationError
 
 from service.curves.clock import TooMuchWork
-from service.curves.errors import CurvesError, NeedsExactGroups, NotPaired
+from service.curves.errors import DomainError, NeedsExactGroups, NotPaired
 from service.datasets.dataset_groups import queried_groups
 from service.datasets.queries import WORK, queries_in, replaced
 from service.environment import reserve_memory
@@ -32,7 +32,7 @@ from service.wire.formats.table_columns import too_many_rows
 from service.wire.limits import Limits
 from service.wire.media_types import JSON, PNG
 from service.wire.problems import PROBLEM_JSON, Problem, invalid_request, invalid_value, pointer_token, problem_document
-from service.wire.requests.faults import fact_error, field_errors
+from service.wire.requests.faults import field_error_of, field_errors
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS, checked_picture
 
 _PROBLEM_BYTES = 2 << 20
@@ -147,8 +147,8 @@ def _write_answer(
     with facts.timed("evaluate_seconds"):
         try:
             result = operation.evaluate(checked, shown, limits)
-        except CurvesError as fact:
-            raise invalid_request([fact_error(fact, decoded.document, decoded.pointer)]) from None
+        except DomainError as error:
+            raise invalid_request([field_error_of(error, decoded.document, decoded.pointer)]) from None
     if decoded.warnings:
         result = replace(result, warnings=decoded.warnings + result.warnings)
     status = operation.status(checked, result)
@@ -271,8 +271,8 @@ def _rehearse(request: Request, operation: Operation, decoded: Decoded, shown: S
     spend(checked.work)
     try:
         operation.evaluate(checked, shown, limits)
-    except (NotPaired, NeedsExactGroups) as fact:
-        if fact.row is None:  # a threshold may fall between the dataset's groups
-            raise invalid_request([fact_error(fact, decoded.document, decoded.pointer)]) from None
-    except CurvesError:
+    except (NotPaired, NeedsExactGroups) as error:
+        if error.row is None:  # a threshold may fall between the dataset's groups
+            raise invalid_request([field_error_of(error, decoded.document, decoded.pointer)]) from None
+    except DomainError:
         pass  # the data may be different

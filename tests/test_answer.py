@@ -15,7 +15,7 @@ from service.request import Effort, Request
 from service.wire.answers.answer_tables import TABLES
 from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS
-from service.wire.requests.faults import FACT_CODES, FACT_POINTERS
+from service.wire.requests.faults import DOMAIN_ERROR_CODES, DOMAIN_ERROR_POINTERS
 from tests.support import asking
 from tests.support.asking import LIMITS
 
@@ -28,13 +28,13 @@ refusals = partial(asking.refusals, "curves")
 
 
 def test_every_fact_of_the_mathematics_has_a_code():
-    facts = {
-        fact
-        for fact in vars(errors).values()
-        if isinstance(fact, type) and issubclass(fact, errors.CurvesError) and fact is not errors.CurvesError
+    kinds = {
+        each
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, errors.DomainError) and each is not errors.DomainError
     }
-    assert facts == set(FACT_CODES)
-    assert facts > set(FACT_POINTERS)
+    assert kinds == set(DOMAIN_ERROR_CODES)
+    assert kinds > set(DOMAIN_ERROR_POINTERS)
 
 
 def test_many_negatives_and_few_positives_have_a_default_interpolation():

@@ -48,7 +48,7 @@ from service.wire.formats.table_columns import listed_names
 from service.wire.limits import Limits
 from service.wire.media_types import CSV, JSON, PARQUET
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
-from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.groups_schemas import FoundGroups
 from service.wire.spellings import BLANKS
 
@@ -142,11 +142,11 @@ class EngineRows:
             column = getattr(refused, "column", given.get("labels", "labels"))
             error = FieldError(f"/{column}", refused.code, refused.detail)
             fail(self._lines(invalid_request([error]), given))
-        except NoRows as fact:
-            fail(self._lines(invalid_request([FieldError("", "no_rows", fact.detail)]), given))
-        except (OneClassLabels, TotalOutOfRange) as fact:
-            error = FieldError(f"/{fact.column}", FACT_CODES[type(fact)], fact.detail)
-            fail(self._lines(invalid_request([error]), given))
+        except NoRows as error:
+            fail(self._lines(invalid_request([FieldError("", "no_rows", error.detail)]), given))
+        except (OneClassLabels, TotalOutOfRange) as error:
+            of_field = FieldError(f"/{error.column}", DOMAIN_ERROR_CODES[type(error)], error.detail)
+            fail(self._lines(invalid_request([of_field]), given))
         except EngineFailed as failure:
             engine_name = _NAMES[self.engine.engine]
             fail(

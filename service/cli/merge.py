@@ -25,12 +25,12 @@ from service.cli.layout import terminal_safe
 from service.cli.sources import refuse_without_table
 from service.cli.written_files import WRITTEN_FILE, in_a_directory, write_file
 from service.curves.arrays import FloatArray, are_integers
-from service.curves.errors import CurvesError
+from service.curves.errors import DomainError
 from service.curves.histogram import GROUP_COLUMN_NAMES, MASSES, SQUARED_MASSES, Histogram
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
-from service.wire.requests.faults import fact_error, field_errors
+from service.wire.requests.faults import field_error_of, field_errors
 from service.wire.requests.groups_schemas import GroupsSchema
 
 
@@ -111,8 +111,10 @@ def _read(file: InputFile, given: dict[str, str]) -> Histogram:
             columns.check()
         except ValidationError as error:
             raise invalid_request(field_errors(error, lambda place: decoded.pointer(f"/groups{place}"))) from None
-        except CurvesError as fact:
-            raise invalid_request([fact_error(fact, {}, lambda place: decoded.pointer(f"/groups{place}"))]) from None
+        except DomainError as error:
+            raise invalid_request(
+                [field_error_of(error, {}, lambda place: decoded.pointer(f"/groups{place}"))]
+            ) from None
     except Problem as problem:
         found = orjson.loads(problem_document(problem, ""))
         if any(error["code"] == "missing" and error["pointer"] in _OF_A_SAMPLE for error in found.get("errors", [])):

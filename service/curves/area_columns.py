@@ -13,7 +13,7 @@ import numpy as np
 from service.curves.areas import average_precision, pr_area, roc_area
 from service.curves.arrays import BoolArray, FloatArray
 from service.curves.confusion import ConfusionTable, Evaluation
-from service.curves.errors import CurvesError, OneClassLabels, TotalOutOfRange
+from service.curves.errors import DomainError, OneClassLabels, TotalOutOfRange
 from service.curves.histogram import Histogram
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
@@ -68,8 +68,8 @@ def groups_or_reason(columns: Histogram) -> Histogram | Undefined:
     """Merge groups, or say why they are undefined."""
     try:
         return columns.merged()
-    except (OneClassLabels, TotalOutOfRange) as fact:
-        return _undefined(fact, *columns.masses)
+    except (OneClassLabels, TotalOutOfRange) as error:
+        return _undefined(error, *columns.masses)
 
 
 def sample_or_reason(
@@ -78,14 +78,14 @@ def sample_or_reason(
     """Make a sample, or say why it is undefined."""
     try:
         return Sample(scores, labels, weights, lower_is_positive)
-    except (OneClassLabels, TotalOutOfRange) as fact:
+    except (OneClassLabels, TotalOutOfRange) as error:
         each = np.ones(labels.size) if weights is None else weights
-        return _undefined(fact, each[labels], each[~labels])
+        return _undefined(error, each[labels], each[~labels])
 
 
-def _undefined(fact: CurvesError, *classes: FloatArray) -> Undefined:
+def _undefined(error: DomainError, *classes: FloatArray) -> Undefined:
     totals = tuple(map(_total, classes))
-    return Undefined(totals, ONE_CLASS if isinstance(fact, OneClassLabels) else TOTAL_OUT_OF_RANGE)
+    return Undefined(totals, ONE_CLASS if isinstance(error, OneClassLabels) else TOTAL_OUT_OF_RANGE)
 
 
 def _total(weights: FloatArray) -> float:

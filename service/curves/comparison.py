@@ -23,7 +23,7 @@ from service.curves.counts import Counts
 from service.curves.crossings import CurveComparison, compare_curves
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
-from service.curves.errors import CurvesError, NeedsExactGroups, TotalsDiffer, enumerated, plain
+from service.curves.errors import DomainError, NeedsExactGroups, TotalsDiffer, enumerated, plain
 from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
 from service.curves.histogram import Histogram
 from service.curves.hull import drop_collinear, roc_convex_hull
@@ -139,8 +139,8 @@ def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
                 raise TotalsDiffer(
                     f"Positives and negatives are {here} here but {one} in the first: all must come from the same data."
                 )
-        except CurvesError as fact:
-            fact.evaluation = number
+        except DomainError as error:
+            error.evaluation = number
             raise
         tables.append(table)
     return tables

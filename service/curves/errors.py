@@ -1,4 +1,4 @@
-"""Facts about an evaluation that make it impossible to answer.
+"""What makes an evaluation impossible to answer.
 
 Each is raised where it is detected, with a sentence about the numbers, and knows no codes, pointers or statuses.
 `column` and `row` locate it, in the input's names and order, if it has one place; `evaluation` is the number of the
@@ -34,7 +34,7 @@ def plain(number: float) -> str:
     return repr(float(number)).removesuffix(".0")
 
 
-class CurvesError(ValueError):
+class DomainError(ValueError):
     """An evaluation that cannot be answered."""
 
     evaluation: int | str | None = None
@@ -46,58 +46,58 @@ class CurvesError(ValueError):
         self.row = row
 
 
-class LengthsDiffer(CurvesError):
+class LengthsDiffer(DomainError):
     """Columns of one table have different lengths."""
 
     @classmethod
     def of(cls, column: str, rows: int, other: str, rows_of_other: int) -> Self:
-        """Make the fact about a column, and another one that it should be as long as."""
+        """Make the error about a column, and another one that it should be as long as."""
         return cls(f"{column} has {counted_rows(rows)} but {other} has {rows_of_other}.", column)
 
 
-class OneClassLabels(CurvesError):
+class OneClassLabels(DomainError):
     """All rows (of positive weight) have the same label, so one of the two rates has denominator 0."""
 
 
-class TotalOutOfRange(CurvesError):
+class TotalOutOfRange(DomainError):
     """The total of a class is so small or so large that products of counts leave the range of a double."""
 
 
-class ContradictingTotals(CurvesError):
+class ContradictingTotals(DomainError):
     """Rows of counts disagree about how many positives or negatives there are."""
 
 
-class RisingThresholds(CurvesError):
+class RisingThresholds(DomainError):
     """Thresholds rise while more is called positive, which no sweep over scores can do."""
 
 
-class TooManyPoints(CurvesError):
+class TooManyPoints(DomainError):
     """The requested interpolation has more rows than the limit."""
 
 
-class NoRowMeets(CurvesError):
+class NoRowMeets(DomainError):
     """No row reaches the requested precision and recall."""
 
 
-class TotalsDiffer(CurvesError):
+class TotalsDiffer(DomainError):
     """Evaluations to be compared have different numbers of positives or negatives."""
 
 
-class NotPaired(CurvesError):
+class NotPaired(DomainError):
     """Two evaluations are not of the same examples in the same order."""
 
 
-class EndsReversed(CurvesError):
+class EndsReversed(DomainError):
     """A group of scores ends before it begins."""
 
 
-class GroupsOverlap(CurvesError):
+class GroupsOverlap(DomainError):
     """Two groups have scores in common, so that a tie might be in both."""
 
 
-class ContradictingSquares(CurvesError):
+class ContradictingSquares(DomainError):
     """No weights have this sum and this sum of squares."""
 
 
-class NeedsExactGroups(CurvesError):
+class NeedsExactGroups(DomainError):
     """The answer depends on single scores, which open groups do not have."""

@@ -59,9 +59,9 @@ class Sample:
             masses *= np.tile(weights, 2)
         try:
             return cls(np.tile(scores, 2), np.arange(masses.size) < shares.size, masses, lower_is_positive)
-        except (OneClassLabels, TotalOutOfRange) as fact:
-            if weights is None or fact.column == "labels":
-                fact.column = "soft_labels"
+        except (OneClassLabels, TotalOutOfRange) as error:
+            if weights is None or error.column == "labels":
+                error.column = "soft_labels"
             raise
 
     @property

@@ -21,7 +21,7 @@ from service.wire import columns
 from service.wire.formats.arrow_columns import ArrowColumn, column_of_array
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
-from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.groups_schemas import FoundGroups
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def _found(query: DatasetQuery) -> "Found":
                 _check_kinds(engine.kinds(), query.where, place)
                 engine.narrow(query.where)
             return group_rows(engine, wanted, read_labels, tolerance=query.tolerance, most_bins=engine.most_bins)
-    except ColumnRefused as fact:
-        raise invalid_value(f"{place}/dataset", fact.code, f"{fact.column}: {fact.detail}") from None
-    except NoRows as fact:
+    except ColumnRefused as error:
+        raise invalid_value(f"{place}/dataset", error.code, f"{error.column}: {error.detail}") from None
+    except NoRows as error:
         raise invalid_value(
-            f"{place}/dataset", "no_rows", "No row has the values in where." if query.where else fact.detail
+            f"{place}/dataset", "no_rows", "No row has the values in where." if query.where else error.detail
         ) from None
-    except (OneClassLabels, TotalOutOfRange) as fact:
-        raise invalid_value(f"{place}/dataset", FACT_CODES[type(fact)], fact.detail) from None
+    except (OneClassLabels, TotalOutOfRange) as error:
+        raise invalid_value(f"{place}/dataset", DOMAIN_ERROR_CODES[type(error)], error.detail) from None
     except columns.ColumnError as error:
         raise invalid_value(f"{place}/dataset", error.code, f"{dataset.labels}: {error.detail}") from None
     except EngineFailed as failure:

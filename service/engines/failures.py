@@ -1,16 +1,16 @@
 """The errors of an engine: a column that cannot be used, or a failure of the engine itself. Knows no SQL."""
 
-from service.curves.errors import CurvesError
+from service.curves.errors import DomainError
 
 SHOWN_CHARACTERS = 24
 """The characters of a wrong cell that a sentence repeats."""
 
 
-class NoRows(CurvesError):
+class NoRows(DomainError):
     """The table has no rows."""
 
 
-class ColumnRefused(CurvesError):
+class ColumnRefused(DomainError):
     """A column of the rows cannot be used; the code and the sentence are those for a body with such a column.
 
     An engine's rows have no numbers, so the sentence says how many rows are wrong instead of which.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from service.curves.errors import CurvesError
+from service.curves.errors import DomainError
 from service.curves.sample import check_weights
 from service.engines import sql
 from service.engines.checks import ReadLabels, RowColumns, checked_kinds, probe_range, with_labels
@@ -89,8 +89,8 @@ def group_rows(
             totals = [float(groups.masses[name].sum()) for name in ("positives", "negatives")]
         try:
             check_weights(*totals)
-        except CurvesError as fact:
-            fact.column = columns.labels if fact.column == "labels" else columns.weights
+        except DomainError as error:
+            error.column = columns.labels if error.column == "labels" else columns.weights
             raise
     return Found(groups, int(probe["rows"]), passes, rest, slices)
 

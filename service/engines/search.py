@@ -8,7 +8,7 @@ import numpy as np
 
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import bounded_areas
-from service.curves.errors import CurvesError
+from service.curves.errors import DomainError
 from service.curves.histogram import Histogram
 from service.engines import sql
 from service.engines.engine import Engine, NamedArrays
@@ -154,7 +154,7 @@ def _merged(groups: RowGroups, *, lower_is_positive: bool) -> Histogram | None:
     ends = groups.score_from, groups.score_to
     try:
         return Histogram(*ends, masses, squares, lower_is_positive=lower_is_positive).merged()
-    except CurvesError:
+    except DomainError:
         return None
 
 

@@ -19,7 +19,7 @@ from service.curves.areas import Areas, areas
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
-from service.curves.errors import CurvesError, NotPaired, counted_rows
+from service.curves.errors import DomainError, NotPaired, counted_rows
 from service.curves.hull import roc_convex_hull
 from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
 from service.curves.partial_areas import partial_areas
@@ -220,6 +220,6 @@ def blaming_baseline() -> Iterator[None]:
     """Tag errors raised in the block as about the baseline."""
     try:
         yield
-    except CurvesError as fact:
-        fact.evaluation = "baseline"
+    except DomainError as error:
+        error.evaluation = "baseline"
         raise

@@ -20,7 +20,7 @@ from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, 
 from service.wire.requests.curves_schemas import CostsSchema, CurvesRequestSchema, InterpolationSchema
 from service.wire.requests.dataset_schemas import Where
 from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
-from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
 from service.wire.requests.groups_schemas import GroupsSchema
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
@@ -280,7 +280,7 @@ def test_codes_of_wrong_values_are_documented() -> None:
     """The document lists exactly the codes that the sources give to faults."""
     documented = re.findall(r"`(\w+)`", schema("FieldError")["description"])
     assert documented == sorted(documented)
-    assert set(documented) == {*FACT_CODES.values(), *_codes_in_the_sources()}
+    assert set(documented) == {*DOMAIN_ERROR_CODES.values(), *_codes_in_the_sources()}
 
 
 def _codes_in_the_sources() -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from service.curves.comparison import Best, Comparison, evaluate_comparison
-from service.curves.errors import CurvesError, TotalsDiffer
+from service.curves.errors import DomainError, TotalsDiffer
 from service.curves.sample import Sample
 from tests.properties.comparison_agreement import agree
 from tests.support.strategies import LARGEST, Data, Rows, evaluation_of
@@ -110,11 +110,11 @@ def test_samples_and_counts_side_by_side() -> None:
     [(rows([], 4, 5), 2), (rows([], 5, 4), 2), (rows([], 4, 4.000000000000001), 2), (rows([], 8, 8), 2)],
 )
 def test_totals_must_be_equal(third: Rows, evaluation: int) -> None:
-    with pytest.raises(TotalsDiffer) as fact:
+    with pytest.raises(TotalsDiffer) as raised:
         compared(a=EARLY, b=LATE, c=third, d=rows([], 3, 3))
-    assert fact.value.evaluation == evaluation
-    assert isinstance(fact.value, CurvesError)
-    assert fact.value.detail
+    assert raised.value.evaluation == evaluation
+    assert isinstance(raised.value, DomainError)
+    assert raised.value.detail
 
 
 def test_a_set_that_is_not_a_sweep() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from service.curves.density import BetaDensity
-from service.curves.errors import CurvesError, NoRowMeets
+from service.curves.errors import DomainError, NoRowMeets
 from service.curves.tradeoff import Tradeoff, TradeoffOptions, evaluate_tradeoffs
 from tests.reference_tradeoff import INDICES, envelope, taking_part, value
 from tests.support.strategies import Data, Rows, evaluation_of
@@ -177,7 +177,7 @@ def test_bounds_that_no_row_meets_are_refused() -> None:
     rows = Rows([1], [9], 10, 1000)
     with pytest.raises(NoRowMeets) as failure:
         tradeoffs(rows, TradeoffOptions(min_precision=math.nextafter(0.1, 1.0)))
-    assert isinstance(failure.value, CurvesError)
+    assert isinstance(failure.value, DomainError)
     assert failure.value.detail
     # Each bound alone is met by some row, but no row meets both.
     with pytest.raises(NoRowMeets):

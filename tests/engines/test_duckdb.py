@@ -147,12 +147,12 @@ def test_groups_without_areas_are_not_divided(weights: np.ndarray, column: str, 
     steps: dict[str, float] = {}
     with (
         DuckDB(Files([str(tmp_path / "rows.parquet")]), spill=tmp_path, progress=steps.__setitem__) as engine,
-        pytest.raises((OneClassLabels, TotalOutOfRange)) as fact,
+        pytest.raises((OneClassLabels, TotalOutOfRange)) as raised,
     ):
         group_rows(engine, RowColumns("p", "y", "w"), read_labels, tolerance=1e-3)
     assert [step for step in steps if step.startswith("pass")] == ["pass 1"]
-    assert fact.value.column == column
-    assert fact.value.detail.startswith(detail)
+    assert raised.value.column == column
+    assert raised.value.detail.startswith(detail)
 
 
 def test_a_column_of_slices_may_be_called_score(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from marshmallow import ValidationError, fields, post_load, pre_load
 
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
-from service.curves.errors import CurvesError
+from service.curves.errors import DomainError
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
 from service.wire.requests.dataset_schemas import DatasetSchema
-from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.object_schemas import ObjectSchema, is_absent
@@ -46,8 +46,8 @@ class CountsSchema(ObjectSchema):
         try:
             positives, negatives = (_total(data, names) for names in _COUNTED)
             return Counts(data["tp"], data["fp"], positives, negatives, data.get("threshold"))
-        except CurvesError as fact:
-            raise _fault_of(fact, data) from None
+        except DomainError as error:
+            raise _fault_of(error, data) from None
 
 
 class SampleFields(ObjectSchema):
@@ -119,8 +119,8 @@ class EvaluationSchema(DatasetSchema, SampleFields):
         lower = data.get("lower_is_positive", False)
         try:
             return Sample.soft(data["scores"], data["soft_labels"], data.get("weights"), lower_is_positive=lower)
-        except CurvesError as fact:
-            raise _fault_of(fact, data) from None
+        except DomainError as error:
+            raise _fault_of(error, data) from None
 
 
 def _inheriting(data: dict[str, Any], name: str) -> dict[str, Any]:
@@ -152,11 +152,11 @@ def _sample(data: dict[str, Any]) -> Sample:
     try:
         positive, rest = data["labels"]
         return Sample(data["scores"], positive, data.get("weights"), data.get("lower_is_positive", False), rest)
-    except CurvesError as fact:
-        raise _fault_of(fact, data) from None
+    except DomainError as error:
+        raise _fault_of(error, data) from None
 
 
-def _fault_of(fact: CurvesError, data: dict[str, Any]) -> ValidationError:
-    """Turn a fact of the mathematics into a fault of its field; a total may not have been given."""
-    field = fact.column if fact.column in data else "_schema"
-    return ValidationError({field: [Fault(FACT_CODES[type(fact)], fact.detail, fact.row)]})
+def _fault_of(error: DomainError, data: dict[str, Any]) -> ValidationError:
+    """Turn an error of the mathematics into a fault of its field; a total may not have been given."""
+    field = error.column if error.column in data else "_schema"
+    return ValidationError({field: [Fault(DOMAIN_ERROR_CODES[type(error)], error.detail, error.row)]})

@@ -10,7 +10,7 @@ from marshmallow import ValidationError
 from service.curves.errors import (
     ContradictingSquares,
     ContradictingTotals,
-    CurvesError,
+    DomainError,
     EndsReversed,
     GroupsOverlap,
     LengthsDiffer,
@@ -27,7 +27,7 @@ from service.wire.problems import FieldError, pointer_token
 from service.wire.requests.fields import Fault
 from service.wire.requests.object_schemas import is_absent
 
-FACT_CODES: dict[type[CurvesError], str] = {
+DOMAIN_ERROR_CODES: dict[type[DomainError], str] = {
     LengthsDiffer: "lengths_differ",
     OneClassLabels: "one_class",
     TotalOutOfRange: "total_out_of_range",
@@ -42,9 +42,9 @@ FACT_CODES: dict[type[CurvesError], str] = {
     ContradictingSquares: "contradicting_squares",
     NeedsExactGroups: "needs_exact_groups",
 }
-"""The one place where a fact of the mathematics gets the code that clients see."""
+"""The one place where an error of the mathematics gets the code that clients see."""
 
-FACT_POINTERS: dict[type[CurvesError], str] = {
+DOMAIN_ERROR_POINTERS: dict[type[DomainError], str] = {
     RisingThresholds: "/counts/threshold",
     TooManyPoints: "/interpolation",
     NoRowMeets: "/min_precision",
@@ -52,21 +52,21 @@ FACT_POINTERS: dict[type[CurvesError], str] = {
 """The pointers of facts found only by evaluating; the others are found while building the request's objects."""
 
 
-def fact_error(fact: CurvesError, document: object, rename: Callable[[str], str]) -> FieldError:
-    """The error for a fact found by evaluating a document; `rename` maps a pointer into it to the caller's."""
-    evaluation = f"/evaluations/{fact.evaluation}" if isinstance(fact.evaluation, int) else f"/{fact.evaluation}"
-    if fact.evaluation is None or _only_beside_it(fact, document):
+def field_error_of(error: DomainError, document: object, rename: Callable[[str], str]) -> FieldError:
+    """The field of an error found by evaluating a document; `rename` maps a pointer into it to the caller's."""
+    evaluation = f"/evaluations/{error.evaluation}" if isinstance(error.evaluation, int) else f"/{error.evaluation}"
+    if error.evaluation is None or _only_beside_it(error, document):
         evaluation = ""
-    place = FACT_POINTERS.get(type(fact), "" if fact.column is None else f"/{fact.column}")
-    row = "" if fact.row is None else f"/{fact.row}"
-    return FieldError(rename(evaluation + place + row), FACT_CODES[type(fact)], fact.detail)
+    place = DOMAIN_ERROR_POINTERS.get(type(error), "" if error.column is None else f"/{error.column}")
+    row = "" if error.row is None else f"/{error.row}"
+    return FieldError(rename(evaluation + place + row), DOMAIN_ERROR_CODES[type(error)], error.detail)
 
 
-def _only_beside_it(fact: CurvesError, document: object) -> bool:
+def _only_beside_it(error: DomainError, document: object) -> bool:
     """Whether, of two evaluations with different weights, only the other one was given weights."""
-    inner = document.get(fact.evaluation) if isinstance(document, dict) else None
-    given = inner.get(fact.column) if isinstance(inner, dict) else None
-    return isinstance(fact, NotPaired) and is_absent(given)
+    inner = document.get(error.evaluation) if isinstance(document, dict) else None
+    given = inner.get(error.column) if isinstance(inner, dict) else None
+    return isinstance(error, NotPaired) and is_absent(given)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
-from service.curves.errors import CurvesError
+from service.curves.errors import DomainError
 from service.curves.histogram import CLOSED_SIDES, MASSES, SQUARED_MASSES, Histogram
-from service.wire.requests.faults import FACT_CODES
+from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.fields import Choice, Fault, NumberColumn, invalid
 from service.wire.requests.object_schemas import ObjectSchema
 
@@ -73,6 +73,6 @@ def merged(columns: Histogram) -> Histogram:
     """Merge the groups of a request; what is wrong with them is wrong with its field `groups`."""
     try:
         return columns.merged()
-    except CurvesError as fact:
-        fault = Fault(FACT_CODES[type(fact)], fact.detail, fact.row)
-        raise ValidationError({"groups": {fact.column or "_schema": [fault]}}) from None
+    except DomainError as error:
+        fault = Fault(DOMAIN_ERROR_CODES[type(error)], error.detail, error.row)
+        raise ValidationError({"groups": {error.column or "_schema": [fault]}}) from None

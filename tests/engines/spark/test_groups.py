@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from service.curves.errors import CurvesError
+from service.curves.errors import DomainError
 from service.engines.checks import RowColumns
 from service.engines.duckdb_engine import DuckDB
 from service.engines.duckdb_files import Files
@@ -185,7 +185,7 @@ def test_the_same_rows_are_refused_alike(
     refusals = []
     with DuckDB(Files([str(tmp_path / "rows.parquet")])) as duckdb:
         for engine in (open_file(tmp_path / "rows.parquet"), duckdb):
-            with pytest.raises(CurvesError) as caught:
+            with pytest.raises(DomainError) as caught:
                 group_rows(engine, RowColumns("p", "y", "w"), case.read_labels)
             refusals.append((type(caught.value), str(caught.value), vars(caught.value)))
     assert refusals[0] == refusals[1]
