@@ -17,7 +17,7 @@ import numpy as np
 from service.curves.areas import Areas, areas
 from service.curves.arrays import LARGEST_EXACT_INTEGER, IntArray
 from service.curves.confusion import ConfusionTable, running_sums
-from service.curves.double_double import power_of_two_scale, two_sum
+from service.curves.double_double import two_sum
 from service.curves.histogram import Histogram
 from service.curves.hull import roc_convex_hull
 from service.curves.sweep.plain import mean_precision
@@ -118,14 +118,13 @@ def _least_average_precision(groups: Histogram, worst: ConfusionTable, rows: Int
     An exact group is one step, Δtp tp/(tp + fp). In an open one the positives come last, one by one. The lighter each
     is, the closer their steps come to ∫ t/(t + fp) dt, from the tp before the group to the tp after it.
     """
-    up = power_of_two_scale(worst.positives)
-    tp, fp = worst.tp * up, worst.fp * up
-    grows = tp[rows] > tp[rows - 1]
+    tp, fp, share = worst.tp, worst.fp, np.diff(worst.tp, prepend=0.0) / worst.positives
+    grows = share[rows] > 0
     at = rows[groups.is_open & grows]
-    parts = ((tp[at] - tp[at - 1]) * mean_precision(tp[at - 1], tp[at], fp[at - 1], fp[at])).tolist()
+    parts = (share[at] * mean_precision(tp[at - 1], tp[at], fp[at - 1], fp[at])).tolist()
     at = rows[~groups.is_open & grows]
-    parts += ((tp[at] - tp[at - 1]) * (tp[at] / (tp[at] + fp[at]))).tolist()
-    return min(math.fsum(parts) / (worst.positives * up), 1.0)
+    parts += (share[at] * (tp[at] / (tp[at] + fp[at]))).tolist()
+    return min(math.fsum(parts), 1.0)
 
 
 def _sums_are_exact(groups: Histogram) -> bool:

@@ -5,7 +5,6 @@ An error-free transformation writes the exact result of an operation as an uneva
 above 2^-960 or zero.
 """
 
-import math
 from typing import TypeAlias
 
 from service.curves.arrays import FloatArray
@@ -56,11 +55,6 @@ def as_integers(*numbers: float) -> list[int]:
     ratios = [number.as_integer_ratio() for number in numbers]
     scale = max(denominator for _, denominator in ratios)
     return [numerator * (scale // denominator) for numerator, denominator in ratios]
-
-
-def power_of_two_scale(total: float) -> float:
-    """The power of two that scales up counts whose total is below 1/2, so that their products do not underflow."""
-    return math.ldexp(1.0, max(0, -math.frexp(total)[1]))
 
 
 def _split(a: FloatArray) -> FloatPair:

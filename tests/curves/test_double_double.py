@@ -17,7 +17,6 @@ from service.curves.double_double import (
     pair_product,
     pair_quotient,
     pair_sum,
-    power_of_two_scale,
     rounded,
     two_product,
     two_sum,
@@ -114,12 +113,3 @@ def test_as_integers_keeps_all_ratios(values: list[float]) -> None:
     assert len(scales) <= 1
     assert all(scale.denominator == 1 and scale.numerator.bit_count() == 1 for scale in scales)
     assert as_integers(3.0, 0.0, -(2.0**60)) == [3, 0, -(2**60)]
-
-
-@pytest.mark.parametrize("total", [1e-150, 0.3, 0.5, 1.0, 1e150])
-def test_power_of_two_scale(total: float) -> None:
-    """A power of two; 1 for totals of at least 1/2."""
-    up = power_of_two_scale(total)
-    assert math.frexp(up)[0] == 0.5
-    assert total * up >= 0.5
-    assert up == 1 or total * up < 1
