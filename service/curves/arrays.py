@@ -31,10 +31,11 @@ def are_integers(column: FloatArray) -> bool:
     return all(bool((np.floor(part) == part).all()) for part in map(column.__getitem__, blocks(column.size)))
 
 
-def reaching(cuts: FloatArray, *, lower_is_positive: bool) -> FloatArray:
-    """Thresholds, of which the last that a finite score can reach is where an infinite one is reached, too.
+def with_infinite_last(thresholds: FloatArray, *, lower_is_positive: bool) -> FloatArray:
+    """Thresholds, with infinity in place of the double that is the last threshold of a sweep over finite scores.
 
-    JSON has no infinity, so an answer's ∓1.797e308 may stand for the threshold that calls everything positive.
+    JSON has no infinity, so that double, ∓1.797e308, may stand in an answer for the threshold that calls everything
+    positive.
     """
     last = LARGEST_DOUBLE if lower_is_positive else -LARGEST_DOUBLE
-    return np.where(cuts == last, np.copysign(np.inf, last), cuts)
+    return np.where(thresholds == last, np.copysign(np.inf, last), thresholds)

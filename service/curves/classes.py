@@ -149,9 +149,9 @@ def _pairs(given: ClassScores) -> ClassPairs:
     sizes = np.array([np.count_nonzero(members) for members in given.members], np.float64)
     if given.weights is None and 2 * float(sizes.max()) ** 2 <= LARGEST_EXACT_INTEGER:
         classes = np.stack(given.members).argmax(axis=0)
-        rows = [_plain_row(given, of, classes, sizes) for of in range(count)]
+        rows = [_row_by_ranks(given, of, classes, sizes) for of in range(count)]
     else:
-        rows = [_exact_row(given, of) for of in range(count)]
+        rows = [_row_by_tables(given, of) for of in range(count)]
     of, against = (~np.eye(count, dtype=np.bool_)).nonzero()
     return ClassPairs(of.tolist(), against.tolist(), np.stack(rows)[of, against])
 
@@ -162,8 +162,8 @@ def _hand_till(pairs: ClassPairs, areas: AreaColumns) -> float:
     return fsum(roc) / roc.size if roc.size else np.nan
 
 
-def _plain_row(given: ClassScores, of: int, classes: IntArray, sizes: FloatArray) -> FloatArray:
-    """Compare one class with each, (k,): Σ (2 above + ties) / 2 P N, a quotient of integers."""
+def _row_by_ranks(given: ClassScores, of: int, classes: IntArray, sizes: FloatArray) -> FloatArray:
+    """Compare one class with each, (k,), without weights: Σ (2 above + ties) / 2 P N, a quotient of integers."""
     scores = -given.scores[of] if given.lower_is_positive else given.scores[of]
     order = np.argsort(scores)
     ascending, own = scores[order], np.sort(scores[given.members[of]])
@@ -173,8 +173,8 @@ def _plain_row(given: ClassScores, of: int, classes: IntArray, sizes: FloatArray
     return out
 
 
-def _exact_row(given: ClassScores, of: int) -> FloatArray:
-    """Compare one class with each, (k,), by tables of their rows."""
+def _row_by_tables(given: ClassScores, of: int) -> FloatArray:
+    """Compare one class with each, (k,), by a table of the rows of both; any weights and numbers of rows."""
     out = np.full(len(given.names), np.nan)
     for against, others in enumerate(given.members):
         rows = (given.members[of] | others).nonzero()[0]

@@ -154,12 +154,12 @@ def _joint_hull(names: Names, hulls: list[ConfusionTable]) -> tuple[ConfusionTab
         for columns in zip(*((hull.thresholds, hull.tp, hull.fp) for hull in hulls), strict=True)
     )
     order = np.lexsort((owners, tp, fp))
-    pool = ConfusionTable(thresholds[order], tp[order], fp[order], hulls[0].positives, hulls[0].negatives)
-    vertices = roc_convex_hull(pool)
-    changes = np.flatnonzero((np.diff(pool.fp) != 0) | (np.diff(pool.tp) != 0)) + 1
+    joined = ConfusionTable(thresholds[order], tp[order], fp[order], hulls[0].positives, hulls[0].negatives)
+    vertices = roc_convex_hull(joined)
+    changes = np.flatnonzero((np.diff(joined.fp) != 0) | (np.diff(joined.tp) != 0)) + 1
     stops = np.append(changes, order.size)[np.searchsorted(changes, vertices, side="right")]
     runs = zip(vertices.tolist(), stops.tolist(), strict=True)
-    return pool.select(vertices), tuple(tuple(names[owner] for owner in owners[order[a:b]]) for a, b in runs)
+    return joined.select(vertices), tuple(tuple(names[owner] for owner in owners[order[a:b]]) for a, b in runs)
 
 
 def _best_tradeoff(joint: ConfusionTable, suppliers: tuple[Names, ...], indices: frozenset[str]) -> dict[str, Best]:

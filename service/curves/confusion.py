@@ -14,10 +14,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers, reaching
+from service.curves.arrays import (
+    LARGEST_EXACT_INTEGER,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    are_integers,
+    with_infinite_last,
+)
 from service.curves.clock import still_time
 from service.curves.counts import Counts
-from service.curves.double_double import FloatPair
 from service.curves.errors import RisingThresholds
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
@@ -37,7 +43,8 @@ class ConfusionTable:
     tp, fp      (n,) float64.
     positives, negatives   the totals P and N.
     lower_is_positive      whether thresholds ascend as more is called positive.
-    counted                whether the counts are known to be integers of one sweep, as for a sample without weights.
+    counted                whether the counts are known to be integers up to 2^53 of one sweep, as for a sample without
+                           weights.
     of_scores              whether each row adds exactly the examples that score at its threshold to the row before.
     """
 
@@ -112,7 +119,7 @@ class ConfusionTable:
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "ConfusionTable":
-        """Build the table of any kind of evaluation; of groups, their ends. Raises RisingThresholds for counts."""
+        """Build the table of any evaluation; that of groups has a row at the end of each. Raises RisingThresholds."""
         if isinstance(evaluation, Counts):
             return cls.from_counts(evaluation)
         return cls.from_groups(evaluation) if isinstance(evaluation, Histogram) else cls.from_sample(evaluation)
@@ -127,7 +134,7 @@ class ConfusionTable:
         return cls._of_columns(sample, threshold_columns(sample))
 
     @classmethod
-    def with_rows(cls, sample: Sample) -> tuple["ConfusionTable", IntArray]:
+    def from_sample_with_rows(cls, sample: Sample) -> tuple["ConfusionTable", IntArray]:
         """Build the table of a sample, and the row at which each example is first called positive, (n,).
 
         The row is 0 for an example of weight 0. Faster than finding the rows later, slower than the table alone.
@@ -198,7 +205,7 @@ class ConfusionTable:
         """
         direction = 1.0 if self.lower_is_positive else -1.0
         ranks = np.unique(direction * cuts + 0.0)
-        sought = direction * reaching(direction * ranks, lower_is_positive=self.lower_is_positive)
+        sought = direction * with_infinite_last(direction * ranks, lower_is_positive=self.lower_is_positive)
         rows = np.searchsorted(direction * self.thresholds[1:], sought, side="right")
         return replace(self.select(rows), thresholds=direction * ranks + 0.0).with_ends()
 
@@ -220,10 +227,10 @@ class ConfusionTable:
         )
 
 
-def running_sums(positives: FloatArray, negatives: FloatArray, *, counted: bool) -> FloatPair:
-    """Add up the positives and the negatives of groups up to and including each, (m + 1,) each, from 0 on.
+def running_sums(positives: FloatArray, negatives: FloatArray, *, counted: bool) -> tuple[FloatArray, FloatArray]:
+    """The tp and fp of groups: running sums of positives and of negatives from 0 on, (m + 1,) each.
 
-    Each is rounded once, whatever the order of the groups so far; `counted` says that every sum is an exact integer.
+    Each sum is rounded once, whatever the order of the groups in it; `counted` says that every sum is an exact integer.
     """
     if not counted:
         return sweep.running_sums(positives), sweep.running_sums(negatives)

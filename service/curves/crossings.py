@@ -54,9 +54,11 @@ def compare_curves(curves: Sequence[ConfusionTable], axis: Axis) -> CurveCompari
     Crossings are exact and rounded once. At a vertical step an interval takes the limit from its inside.
     """
     sizes = np.array([curve.tp.size for curve in curves])
-    pool = _Pool(CountSpace.of(*curves), sizes, axis, curves[0].negatives if axis == "fp" else curves[0].positives)
+    joined = _JoinedRows(
+        CountSpace.of(*curves), sizes, axis, curves[0].negatives if axis == "fp" else curves[0].positives
+    )
     first, second = np.array(list(itertools.combinations(range(sizes.size), 2))).T
-    found = [pool.compare(first[some], second[some], some.start) for some in _batches(sizes[first] + sizes[second])]
+    found = [joined.compare(first[some], second[some], some.start) for some in _batches(sizes[first] + sizes[second])]
     return CurveComparison(first, second, *map(np.concatenate, zip(*found, strict=True)))
 
 
@@ -67,8 +69,8 @@ def _batches(rows: IntArray) -> Iterator[slice]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pool:
-    """The rows of all curves, one curve after another; how many each has; the total of the axis."""
+class _JoinedRows:
+    """The rows of all curves, one curve after another; how many rows each curve has; the total of the axis."""
 
     space: CountSpace
     sizes: IntArray

@@ -11,8 +11,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.calibration import Calibration, are_probabilities, calibration, score_range
@@ -161,8 +159,8 @@ def curves_of(
 ) -> Curves:
     """Read everything requested off a table; `hull` saves finding it again. Raises TooManyPoints."""
     hull = hull or RocHull.of(table)
-    drawn = options.include & {"interpolated_pr", "achievable_pr"}
-    interpolation = _interpolation(table, options) if drawn else None
+    pr_curves = options.include & {"interpolated_pr", "achievable_pr"}
+    interpolation = _interpolation(table, options) if pr_curves else None
     return Curves(
         include=options.include,
         positives=table.positives,
@@ -172,10 +170,10 @@ def curves_of(
         points=_points(table, hull, options.keep) if "points" in options.include else None,
         interpolation=interpolation,
         interpolated_pr=interpolated_pr(table, interpolation, options.max_interpolated_rows)
-        if interpolation and "interpolated_pr" in drawn and table.rises
+        if interpolation and "interpolated_pr" in pr_curves and table.rises
         else None,
         achievable_pr=interpolated_pr(table.select(hull.boundary), interpolation, options.max_interpolated_rows)
-        if interpolation and "achievable_pr" in drawn
+        if interpolation and "achievable_pr" in pr_curves
         else None,
         calibration=calibration(table, hull.vertices) if "calibration" in options.include and table.rises else None,
         statistics=curve_statistics(table, hull) if "statistics" in options.include else None,
@@ -195,7 +193,7 @@ def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtR
 def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
     rows, on_hull = table, hull.members
     if keep != "all":
-        kept = np.flatnonzero(on_hull) if keep == "hull" else _bends(table, hull, keep)
+        kept = _kept_rows(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
     fn, tn, fpr, recall, precision = sweep.points(rows.tp, rows.fp, rows.positives, rows.negatives)
     return Points(
@@ -212,8 +210,10 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
     )
 
 
-def _bends(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
-    """The rows where a curve bends: all of them, or those visible in a picture."""
+def _kept_rows(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
+    """The rows on the hull, those that a picture needs, or (`corners`) all rows where a curve bends."""
+    if keep == "hull":
+        return hull.boundary
     return drawn_rows(table, hull.vertices) if keep == "drawn" else drop_collinear(table)
 
 

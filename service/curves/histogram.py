@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray, are_integers, reaching
+from service.curves.arrays import (
+    LARGEST_EXACT_INTEGER,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    are_integers,
+    with_infinite_last,
+)
 from service.curves.errors import (
     ContradictingSquares,
     EndsReversed,
@@ -145,7 +152,7 @@ class Histogram:
 
         The groups are merged.
         """
-        thresholds = reaching(thresholds, lower_is_positive=self.lower_is_positive)
+        thresholds = with_infinite_last(thresholds, lower_is_positive=self.lower_is_positive)
         rising = self if self.lower_is_positive else self.take(slice(None, None, -1))
         # A threshold at the end that it calls positive with the rest of the group does not divide it.
         place = np.searchsorted(rising.score_from, thresholds, side="right" if self.lower_is_positive else "left") - 1

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_DOUBLE, FloatArray, reaching
+from service.curves.arrays import LARGEST_DOUBLE, FloatArray, with_infinite_last
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
@@ -101,7 +101,7 @@ def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, t
         return None
     if not isinstance(evaluation, Counts):
         direction = 1.0 if table.lower_is_positive else -1.0
-        sought = reaching(np.array([threshold]), lower_is_positive=table.lower_is_positive)
+        sought = with_infinite_last(np.array([threshold]), lower_is_positive=table.lower_is_positive)
         return int(np.searchsorted(direction * table.thresholds[1:], direction * sought, side="right")[0])
     finite = np.clip(np.append(table.thresholds, threshold), -LARGEST_DOUBLE, LARGEST_DOUBLE)
     rows = np.flatnonzero(finite[:-1] == finite[-1])

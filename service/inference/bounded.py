@@ -113,16 +113,16 @@ def bound_curves(
     return BoundedCurves(bounds, found, tuple(dict.fromkeys(warnings)))
 
 
-def _points(known: OperatingPoints, asked: Sequence[OperatingPoint], extremes: Sequence[Arranged]) -> BoundedPoints:
-    one, other = (operating_points(each.table, asked).value for each in extremes)
+def _points(known: OperatingPoints, asked: Sequence[OperatingPoint], orders: Sequence[Arranged]) -> BoundedPoints:
+    one, other = (operating_points(each.table, asked).value for each in orders)
     lower, upper = np.minimum(one, other), np.maximum(one, other)
     return BoundedPoints(
         known.metric, known.at, _middle(lower, upper), known.threshold, known.tp, known.fp, lower, upper
     )
 
 
-def _parts(asked: Sequence[PartialRange], extremes: Sequence[Arranged]) -> BoundedParts:
-    worst, best = (partial_areas(each.table, asked) for each in extremes)
+def _parts(asked: Sequence[PartialRange], orders: Sequence[Arranged]) -> BoundedParts:
+    worst, best = (partial_areas(each.table, asked) for each in orders)
     return BoundedParts(
         worst.ranges,
         _middle(worst.area, best.area),
@@ -140,11 +140,11 @@ def _middle(lower: FloatArray, upper: FloatArray) -> FloatArray:
 
 
 def _intervals(
-    extremes: Sequence[Arranged], options: IntervalOptions
+    orders: Sequence[Arranged], options: IntervalOptions
 ) -> tuple[dict[str, Interval | None], tuple[CurvesWarning, ...]]:
     """The intervals of areas, from the lower end at worst to the upper end at best; without a standard error."""
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
-    worst, best = (Estimates(Models.of(each), options, [(metric, False) for metric in metrics]) for each in extremes)
+    worst, best = (Estimates(Models.of(each), options, [(metric, False) for metric in metrics]) for each in orders)
     found: dict[str, Interval | None] = {}
     for metric in metrics:
         low, high = (each.interval(metric, options.level) for each in (worst, best))

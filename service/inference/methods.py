@@ -112,7 +112,7 @@ def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, m
     if metric.name in ("pr", "average_precision"):
         found = pr_logit_interval(value, model.strata.positives.effective, level)
     else:
-        error = standard_error(model.strata, area=metric.part or metric.name)
+        error = standard_error(model.strata, metric.part or metric.name)
         if method == "delong":
             return delong_interval(value, error, level)
         found = logit_interval(value, error, level)

@@ -49,7 +49,7 @@ class EvaluatedModel:
     def of(cls, evaluation: Evaluation | Arranged, *, paired: bool = False) -> "EvaluatedModel":
         """Build the table and, if `paired`, the rows of a sample. Raises RisingThresholds for counts."""
         if paired and isinstance(evaluation, Sample):
-            return cls(evaluation, *ConfusionTable.with_rows(evaluation))
+            return cls(evaluation, *ConfusionTable.from_sample_with_rows(evaluation))
         if isinstance(evaluation, Arranged):
             return cls(evaluation, evaluation.table, known=evaluation.areas)
         return cls(evaluation, ConfusionTable.of(evaluation))

@@ -59,9 +59,9 @@ class _Moves:
         return float(self.examples @ (np.abs(self.by) * (self.unit / unit)) ** exponent)
 
 
-def standard_error(strata: Strata, evaluation: int = 0, area: Area = "roc") -> float:
-    """The standard error of an area of one of the evaluations, 0 or 1."""
-    return _error(_moves(strata, _influences(strata, evaluation, area)))
+def standard_error(strata: Strata, area: Area = "roc") -> float:
+    """The standard error of an area; of the first evaluation, if there are two."""
+    return _error(_moves(strata, _influences(strata, 0, area)))
 
 
 def paired_spread(strata: Strata, area: Area = "roc") -> Spread:

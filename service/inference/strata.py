@@ -151,7 +151,7 @@ def paired_strata(
 ) -> Strata:
     """Split two samples of the same examples, with equal labels and weights row by row.
 
-    `rows` are those of `ConfusionTable.with_rows`, if known.
+    `rows` are those of `ConfusionTable.from_sample_with_rows`, if known.
     """
     at = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1]))
     positives, negatives = (_kinds(at, chosen, samples[0].weights, tables) for chosen in _classes(samples[0]))

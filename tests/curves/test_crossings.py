@@ -128,8 +128,8 @@ def shares(points: Sequence[Points], total: float) -> list[Fraction]:
 def met(points: Sequence[Points], total: float) -> list[float]:
     """The same as the service computes it: a to b is the first curve, c to d the second."""
     x, y = (np.concatenate([point[k] for point in points]) for k in (0, 1))
-    pool = crossings._Pool(CountSpace(x, y), np.array([x.size]), "fp", total)
-    found: list[float] = pool.crossings(list(np.arange(x.size).reshape(4, -1))).tolist()
+    joined = crossings._JoinedRows(CountSpace(x, y), np.array([x.size]), "fp", total)
+    found: list[float] = joined.crossings(list(np.arange(x.size).reshape(4, -1))).tolist()
     return found
 
 

@@ -180,8 +180,9 @@ def test_a_sample_does_not_differ_from_itself(data: Data) -> None:
 def test_correlation_is_at_most_one(data: tuple[Data, Data]) -> None:
     """The error of a difference lies between the difference and the sum of the two errors."""
     pair = pair_of(data)
-    one, other = standard_error(pair, 0), standard_error(pair, 1)
-    assert abs(one - other) * (1 - 1e-12) - 1e-15 <= paired_spread(pair).error <= (one + other) * (1 + 1e-12)
+    spread = paired_spread(pair)
+    one, other = spread.errors
+    assert abs(one - other) * (1 - 1e-12) - 1e-15 <= spread.error <= (one + other) * (1 + 1e-12)
 
 
 @examples(60)
@@ -281,12 +282,13 @@ def test_many_rows(levels: int | None, *, runs_all: bool) -> None:
         placed.append([(2 * (ranks[of] - rankdata(column[of]))).astype(np.int64) for of in (labels, ~labels)])
     totals = [int((~labels).sum()), int(labels.sum())]
     pair = paired_strata((one, other), tables)
-    for evaluation in (0, 1):
-        expected = sum(map(_exact_variance, placed[evaluation], totals), Fraction(0))
-        assert standard_error(pair, evaluation) ** 2 == pytest.approx(float(expected), rel=1e-12)
+    spread = paired_spread(pair)
+    for of_one, error in zip(placed, spread.errors, strict=True):
+        expected = sum(map(_exact_variance, of_one, totals), Fraction(0))
+        assert error**2 == pytest.approx(float(expected), rel=1e-12)
     differences = [a - b for a, b in zip(*placed, strict=True)]
     expected = sum(map(_exact_variance, differences, totals), Fraction(0))
-    assert paired_spread(pair).error ** 2 == pytest.approx(float(expected), rel=1e-12)
+    assert spread.error**2 == pytest.approx(float(expected), rel=1e-12)
 
 
 def _exact_variance(twice: np.ndarray, total: int) -> Fraction:

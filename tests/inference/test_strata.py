@@ -51,7 +51,7 @@ def row_by_hand(data: Data, index: int) -> int:
 @given(any_samples)
 def test_rows_are_where_examples_are_first_called_positive(data: Data) -> None:
     sample = data.sample()
-    table, rows = ConfusionTable.with_rows(sample)
+    table, rows = ConfusionTable.from_sample_with_rows(sample)
     found = rows_of(sample, table)
     for index, weight in enumerate(data.weights or [1.0] * sample.rows):
         if weight > 0:
@@ -64,7 +64,7 @@ def test_rows_are_where_examples_are_first_called_positive(data: Data) -> None:
 @given(any_samples)
 def test_a_table_with_rows_is_the_table(data: Data) -> None:
     sample = data.sample()
-    plain, (with_rows, _) = ConfusionTable.of(sample), ConfusionTable.with_rows(sample)
+    plain, (with_rows, _) = ConfusionTable.of(sample), ConfusionTable.from_sample_with_rows(sample)
     for name in ("thresholds", "tp", "fp"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(with_rows, name))
     for name in ("positives", "negatives", "lower_is_positive", "counted"):
