@@ -49,9 +49,10 @@ step coverage run -m pytest --all -p tests.uncounted -n 5 --dist worksteal --ign
 properties=0
 step python -m pytest --all -n 2 --dist worksteal tests/properties tests/contract tests/refusals \
     tests/browser "$@" || properties=$?
-# All references again, against the twin of the loops in C.
+# All references again, against the twin of the loops in C; requests that must be cheap are so with C.
 plain=0
-step python -m pytest -n 2 --dist worksteal --plain tests/curves tests/golden "$@" || plain=$?
+step python -m pytest -n 2 --dist worksteal --plain tests/curves tests/inference tests/golden tests/properties \
+    --ignore tests/properties/test_small_requests.py --ignore tests/properties/test_corruptions.py "$@" || plain=$?
 spark_tests=0
 wait "$spark" || spark_tests=$?
 cat "$printed"
