@@ -4,9 +4,10 @@
     worst    the one in which its negatives do
     bounds   their areas, moved outwards by what may have been rounded
 
-Every sample that the groups may stand for has the rows at the ends of groups. At equal tp, its fp is nowhere lower than
-in the best table, nor higher than in the worst. So whatever rises as fp falls lies between: the areas, their parts, and
-what is read off the curves at one place. Knows histograms, tables and areas.
+The table of every sample that the groups may stand for has the rows at the ends of groups. At equal tp, its fp is
+nowhere lower than in the best table, nor higher than in the worst. So whatever rises as fp falls lies between the
+values of these two tables: the areas, their parts, and what is read off the curves at one place. Knows histograms,
+tables and areas.
 """
 
 import math

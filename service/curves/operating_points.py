@@ -5,7 +5,7 @@
     between  them, tp and fp are linear; in Fractions that are rounded once, or in doubles, fast enough for resamples
     row      the best that meets the condition
 
-Also the metrics of the row of a deployed threshold. Knows the table and the indices; nothing of statistics.
+Also the metrics of the row of a deployed threshold. Knows evaluations, tables and indices; nothing of statistics.
 Sources: Davis & Goadrich 2006, section 4, for what lies between two rows; Hanczar & Nadif 2014 for the indices.
 """
 

@@ -97,7 +97,10 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
 def bound_curves(
     curves: Curves, groups: Histogram, options: CurvesOptions, intervals: IntervalOptions | None
 ) -> BoundedCurves:
-    """Put the middle of each bound into the curves of the rows at the ends of groups, and give all bounds."""
+    """Return all bounds, and replace the values in `curves`, which come from the rows at the ends of groups.
+
+    Each is replaced by the middle of its bounds.
+    """
     best, worst = best_and_worst(groups)
     bounds = between(worst.areas, best.areas)
     if curves.auc is not None:

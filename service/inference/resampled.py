@@ -4,7 +4,7 @@
     tp, fp           the masses of either class, added up over the rows of the whole sample's table, without sorting
     a statistic      an area, all of a block in one call of the sweep, or a function of one resample's tp and fp
 
-Rows between which only negatives are drawn are one step: its ends are kept. Knows strata, not where counts come from.
+A run of rows at which only negatives lie is one step: its ends are kept. Knows strata, not where counts come from.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
