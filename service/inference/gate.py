@@ -4,7 +4,7 @@
                 model passes only if its data show that it meets the bound
     max_drop    likewise the difference from the baseline: with `confidence`, a test of non-inferiority; with `prove`,
                 the favourable end, so that a model fails only if its data show that it dropped too far
-    undecided   if there is no value, or no interval for a rule with confidence
+    undecided   if there is no value, or no interval for a rule with confidence, or open groups allow either verdict
 
 Bounds are inclusive. Knows rules and estimates, not how these are computed.
 """
@@ -53,7 +53,7 @@ class GateOptions:
 
     @property
     def wanted(self) -> list[tuple[Metric, bool]]:
-        """The metrics that need an interval, each with whether it is that of the difference."""
+        """The metrics that need an interval, each with whether the interval is of the difference."""
         return [(rule.of, rule.kind == "max_drop") for rule in self.rules if self.wants_interval(rule)]
 
     def wants_interval(self, rule: Rule) -> bool:
@@ -61,11 +61,11 @@ class GateOptions:
         return rule.confidence is not None or self.intervals is not None
 
     def level(self, rule: Rule) -> float:
-        """The level of that interval."""
+        """The level of the interval of a rule's check."""
         return rule.confidence or self.how.level
 
     def takes_resamples(self, rule: Rule) -> bool:
-        """Whether that interval comes from resamples."""
+        """Whether the interval of a rule's check comes from resamples."""
         of_drop = rule.kind == "max_drop"
         return self.wants_interval(rule) and is_resampled(rule.of, self.how.method, difference=of_drop)
 
@@ -162,7 +162,7 @@ def agreed(one: Check, other: Check) -> Check:
 
 
 def _agreed_verdict(one: Check, other: Check, bounds: Enclosure | None) -> tuple[str, str]:
-    """The status of two checks, and the reason: if both failed, that of the one that is nearer to passing."""
+    """The status of two checks, and the reason: if both failed, that of the check nearer to passing."""
     for check in (one, other):
         if check.status == "undecided":
             return check.status, check.reason

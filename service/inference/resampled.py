@@ -55,9 +55,10 @@ class _Rows:
 
 
 class ReplicateEvaluator:
-    """Evaluates statistics of the one or two evaluations of strata; `kinds` gives the kind of each count, if not all.
+    """Evaluates statistics of the one or two evaluations of strata.
 
-    `width` is roughly how many numbers one resample takes.
+    `kinds` gives, for each class, the kind of each count; None if counts are of all kinds, in order. `width` is roughly
+    how many numbers one resample takes.
     """
 
     def __init__(self, strata: Strata, statistics: Statistics, kinds: Iterable[IntArray | None] = (None, None)) -> None:

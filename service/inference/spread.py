@@ -46,7 +46,7 @@ class Spread:
 class _Moves:
     """How far each kind of a class moves an area: `by` (n,) for one of its `examples`, in units of `unit`.
 
-    The largest is between 1/2 and 1, unless all are 0; then `unit` is 0, too.
+    The largest of `by` is between 1/2 and 1, unless all are 0; then `unit` is 0, too.
     """
 
     by: FloatArray
