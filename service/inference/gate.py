@@ -144,8 +144,8 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
 
 def agreed(one: Check, other: Check) -> Check:
     """Combine the checks of a rule at both ends of its bounds."""
-    values, drops = _range(one.value, other.value), _range(one.difference, other.difference)
-    baselines = _range(one.baseline, other.baseline)
+    values, drops = Enclosure.of(one.value, other.value), Enclosure.of(one.difference, other.difference)
+    baselines = Enclosure.of(one.baseline, other.baseline)
     bounds = drops if one.rule.kind == "max_drop" else values
     status, reason = _agreed_verdict(one, other, bounds)
     return Check(
@@ -174,10 +174,6 @@ def _agreed_verdict(one: Check, other: Check, bounds: Enclosure | None) -> tuple
     if not nearer.reason or bounds is None or bounds.lower == bounds.upper:
         return nearer.status, nearer.reason
     return nearer.status, f"{nearer.reason.removesuffix('.')}, at the favourable end of its bounds."
-
-
-def _range(one: float | None, other: float | None) -> Enclosure | None:
-    return None if one is None or other is None else Enclosure(min(one, other), max(one, other))
 
 
 def _middle(bounds: Enclosure | None) -> float | None:
