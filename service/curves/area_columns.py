@@ -1,7 +1,10 @@
 """The areas of several samples, such as slices or classes, as columns; NaN with a reason where undefined.
 
-A set of rows has no areas if one class weighs nothing, or too much or too little. Knows tables and their areas; not
-what the samples are.
+    check  each set of rows: it has a reason instead of areas if one class weighs nothing, too much or too little
+    build  its table and that of its hull
+    read   five areas off the two
+
+Knows samples, tables and their areas; not what the samples are.
 """
 
 import math
@@ -19,7 +22,7 @@ from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
 
 SHARED_AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
-"""The areas in columns; `pr_trapezoid` is omitted, because it visits every true positive."""
+"""The areas that slices and classes have. They lack `pr_trapezoid`, which visits every true positive."""
 
 ONE_CLASS, TOTAL_OUT_OF_RANGE = "one_class", "total_out_of_range"
 """The reasons why a sample has no areas."""

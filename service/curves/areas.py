@@ -34,8 +34,8 @@ def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     """Every area of a table; `hull` is the table of its ROC hull's vertices.
 
     `pr_trapezoid` is the composite trapezoid through D&G's interpolated points, all rows and every integer tp, over P;
-    for the scores of `roc_area` it is (1 + 1 + (2/3 + 3/4)/2)/3 = 65/72. The rows of a vertical step add no area; the
-    next trapezoid starts at the step's last row. The hull has the area 5/6 under its ROC curve.
+    for the scores of `roc_area` it is (1 + 1 + (2/3 + 3/4)/2)/3 = 65/72, and `roc_hull` is 5/6. The rows of a vertical
+    step add no area; the next trapezoid starts at the step's last row.
     """
     swept = sweep.areas(table.tp, table.fp, trapezoid=has_trapezoid(table)) if table.rises else None
     return Areas(

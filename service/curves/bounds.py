@@ -4,9 +4,10 @@
     worst    the one in which its negatives do
     bounds   their areas, moved outwards by what may have been rounded
 
-Every sample that the groups may stand for has the rows at the ends of groups. At equal tp, its fp is nowhere lower than
-in the best table, nor higher than in the worst. So whatever rises as fp falls lies between: the areas, their parts, and
-what is read off the curves at one place. Knows histograms, tables and areas.
+The table of every sample that the groups may stand for has the rows at the ends of groups. At equal tp, its fp is
+nowhere lower than in the best table, nor higher than in the worst. So whatever rises as fp falls lies between the
+values of these two tables: the areas, their parts, and what is read off the curves at one place. Knows histograms,
+tables and areas.
 """
 
 import math
@@ -35,6 +36,11 @@ class Enclosure:
 
     lower: float
     upper: float
+
+    @classmethod
+    def of(cls, one: float | None, other: float | None) -> "Enclosure | None":
+        """Enclose two values, whichever is less; None if either is None."""
+        return None if one is None or other is None else cls(min(one, other), max(one, other))
 
     @property
     def middle(self) -> float:
@@ -85,11 +91,7 @@ def _worst(groups: Histogram) -> Arranged:
 
 def between(worst: Areas, best: Areas) -> dict[str, Enclosure | None]:
     """The bounds of every area from the worst and the best."""
-    found: dict[str, Enclosure | None] = {}
-    for name in Areas.__slots__:
-        lower, upper = getattr(worst, name), getattr(best, name)
-        found[name] = None if lower is None or upper is None else Enclosure(min(lower, upper), max(lower, upper))
-    return found
+    return {name: Enclosure.of(getattr(worst, name), getattr(best, name)) for name in Areas.__slots__}
 
 
 def _table(groups: Histogram, *, positives_first: bool) -> tuple[ConfusionTable, tuple[IntArray, IntArray]]:

@@ -2,7 +2,7 @@
 
     class      a sample of its scores, with its rows as the positives
     averages   macro of the areas, weighted by positives, and micro: the area of all those samples as one
-    pairs      for each two classes, the share of their rows that the scores for the first order right
+    pairs      for each ordered pair of classes, the area under the ROC curve of their rows by the scores for the first
 
 Each area has the bits of that of a single sample. Averages are rounded once, so that no number depends on the order of
 rows or classes. Knows samples, tables and areas.
@@ -29,6 +29,7 @@ from service.curves.sample import Sample
 FEWEST_CLASSES, MOST_CLASSES = 2, 100
 AVERAGES = ("macro", "weighted", "micro")
 AVERAGED_AREAS = ("roc", "pr", "average_precision")
+"""The areas that have averages."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

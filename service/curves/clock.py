@@ -1,4 +1,4 @@
-"""The time that a caller waits for: a block's work ends with TooMuchWork once its thread has worked for too long.
+"""A limit on the processor time of a block of code: once the block has used it up, TooMuchWork ends the block.
 
     with at_most(seconds): ...
         for piece in pieces:
@@ -6,8 +6,8 @@
 
 Most of a request's cost cannot be foreseen: which rows need integers, how many are on a hull, how often curves cross.
 So the work is measured while it is done. Every Python loop over what a request lists, or over rows one by one, calls
-`still_time`; a single NumPy call cannot be stopped. Waiting takes no time here: the clock is that of the thread's
-processor time. Knows no rows and no requests.
+`still_time`; a single NumPy call cannot be stopped. The clock measures the processor time of the thread, so waiting
+does not count. Knows no rows and no requests.
 """
 
 import math
@@ -18,11 +18,11 @@ from time import thread_time
 
 
 class TooMuchWork(Exception):
-    """The request may be valid, but takes more work than its caller waits for."""
+    """The request may be valid, but takes more work than its caller allows."""
 
 
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
-"""When the thread's clock ends the block."""
+"""The time on the thread's clock at which the block must end."""
 
 
 @contextmanager

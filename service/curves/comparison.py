@@ -3,7 +3,7 @@
     build the tables, which must have the same totals, and their hulls
     compare each pair of curves, in either plane: a curve dominates another that is never ahead of it
     a curve is best where no other is ahead of it
-    join the rows of all hulls, and find their hull: the best of all rows for each trade-off
+    join the rows of all hulls, and find the hull of these rows: it has the best row for each trade-off
 
 Knows the other modules of this package; nothing of wire formats.
 Sources: Davis & Goadrich 2006, section 3; Hanczar & Nadif 2014, section 5.2.
@@ -47,7 +47,7 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Best:
-    """Adjacent intervals of a rate or of λ, (n,), each with all the curves that are best throughout."""
+    """Adjacent intervals of a rate or of λ, (n,), each with the names of all curves that are best throughout it."""
 
     start: FloatArray
     end: FloatArray
@@ -194,7 +194,7 @@ def _dominance(names: Names, pairs: CurveComparison) -> Dominance:
 
 
 def _best_of_curves(names: Names, pairs: CurveComparison) -> Best:
-    """A curve is best where no other is ahead of it; the sets of best curves are sums of powers of two."""
+    """A curve is best where no other is ahead of it; a set of best curves is the bits of an integer."""
     ahead = np.flatnonzero(pairs.leader)
     pair = pairs.pair[ahead]
     behind = np.where(pairs.leader[ahead] > 0, pairs.first[pair], pairs.second[pair])

@@ -204,10 +204,14 @@ class ConfusionTable:
         missing.
         """
         direction = 1.0 if self.lower_is_positive else -1.0
-        ranks = np.unique(direction * cuts + 0.0)
-        sought = direction * with_infinite_last(direction * ranks, lower_is_positive=self.lower_is_positive)
-        rows = np.searchsorted(direction * self.thresholds[1:], sought, side="right")
-        return replace(self.select(rows), thresholds=direction * ranks + 0.0).with_ends()
+        ordered = direction * np.unique(direction * cuts + 0.0)
+        return replace(self.select(self.rows_at(ordered)), thresholds=ordered + 0.0).with_ends()
+
+    def rows_at(self, cuts: FloatArray) -> IntArray:
+        """For each cut, the row that calls positive what scores at or beyond it, (k,); the table is not of counts."""
+        direction = 1.0 if self.lower_is_positive else -1.0
+        sought = with_infinite_last(cuts, lower_is_positive=self.lower_is_positive)
+        return np.searchsorted(direction * self.thresholds[1:], direction * sought, side="right")
 
     def select(self, rows: IntArray | BoolArray | slice) -> "ConfusionTable":
         """Keep the given rows, in order."""

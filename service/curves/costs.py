@@ -18,6 +18,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.hull import RocHull
 
 LARGEST_COST = 1e150
+"""The greatest cost of an error that a request may state."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

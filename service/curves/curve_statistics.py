@@ -1,4 +1,11 @@
-"""Single numbers of an evaluation besides its areas. Knows the table, its hull, and the modules of the numbers."""
+"""Single numbers of an evaluation besides its areas.
+
+    ks        at the vertex of the hull where tpr - fpr is greatest
+    prg       from precision_gain.py
+    the rest  from calibration.py
+
+Knows the table, its hull, and those two modules.
+"""
 
 import math
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """Means, under a Beta density over λ, of functions that are smooth between given points.
 
-    halves      of [0, 1], each measured from its own end, where doubles resolve any distance
-    substitute  for the distance x from a pole x^a, over which the density has none
-    integrate   all pieces at once by Gauss and Legendre, with 6 and with 12 nodes
-    halve       the pieces for which the two differ, until none is left
+    split       [0, 1] into halves, each measured from its own end, where doubles resolve any distance
+    substitute  t = x^a for the distance x from an end where the density has a pole; over t it has none
+    integrate   all pieces at once by Gauss-Legendre quadrature, with 6 and with 12 nodes
+    halve       the pieces for which the two results differ, until none is left
 
 An envelope can have a hundred thousand pieces, too many to integrate one at a time. Knows nothing of tables or indices.
 Source of the question: Hanczar & Nadif 2014, section 6, which leaves weighted areas to future work.

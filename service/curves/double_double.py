@@ -2,7 +2,7 @@
 
 An error-free transformation writes the exact result of an operation as an unevaluated sum `high + low` of two doubles
 (Knuth's two-sum, Dekker's product). Products must stay clear of overflow and underflow: |a|, |b| below 2^500, |a b|
-above 2^-960 or zero.
+above 2^-960 or zero. Knows NumPy only.
 """
 
 from typing import TypeAlias
@@ -30,7 +30,7 @@ def two_product(a: FloatArray, b: FloatArray) -> FloatPair:
 
 
 def difference_of_products(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
-    """A b - c d to within a unit, however much cancels."""
+    """Compute a b - c d to within a unit in the last place, however much cancels."""
     (high, low), (other_high, other_low) = two_product(a, b), two_product(c, d)
     (high, rest), (low, tiny) = two_sum(high, -other_high), two_sum(low, -other_low)
     high, more = two_sum(high, rest + low)

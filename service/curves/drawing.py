@@ -1,6 +1,6 @@
 """What a picture of an evaluation draws, read off its table: both curves, those of its hull, and rows to mark.
 
-    draw the rows of a sweep as lines that are simplified, and others as dots, one in each square of four pixels
+    draw the rows of a sweep as simplified lines, and other rows as dots, at most one in each square of 4 by 4 pixels
     do the same with the vertices of the hull
     find the row of each threshold to mark, and the calibrated score of each pool
 
@@ -20,7 +20,7 @@ from service.curves.roc import fpr, tpr
 from service.curves.simplification import Line, pr_line, roc_line
 
 _SQUARE = 4
-"""Pixels: one of the dots in each square of this side is drawn."""
+"""Pixels: the side of the squares in each of which one dot is drawn."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ def _dots(points: Line, side: float) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class DrawingOptions:
-    """The side of a plane in pixels, and the thresholds whose rows are marked."""
+    """The side of a plane in pixels, the thresholds whose rows are marked, and whether to draw the calibration."""
 
     side: float
     marks: Sequence[float] = ()

@@ -2,7 +2,7 @@
 
 Each is raised where it is detected, with a sentence about the numbers, and knows no codes, pointers or statuses.
 `column` and `row` locate it, in the input's names and order, if it has one place; `evaluation` is the number of the
-evaluation concerned among several, or its name if there is a baseline.
+evaluation concerned among several, or its name if there is a baseline. The functions write parts of such sentences.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _ENUMERATED = 5
 
 
 def enumerated(names: Sequence[str], count: int | None = None) -> str:
-    """List names as a sentence does, or the first of them, and how many more there are; `count` is that of all."""
+    """List names as a sentence does, or the first five and how many more there are; `count` is that of all."""
     count = len(names) if count is None else count
     shown = names[:_ENUMERATED]
     return joined(names) if count <= _ENUMERATED else f"{', '.join(shown)} and {count - len(shown)} more"

@@ -1,4 +1,4 @@
-"""One evaluation, from its input to every requested result: the operation behind `POST /v1/curves`.
+"""One evaluation, from its input to every requested result: what `POST /v1/curves` answers, without intervals.
 
     build the table, and cut it at chosen thresholds if there are any
     find its hull
@@ -35,6 +35,7 @@ _MOST_RESTS = 3
 """The most warnings about samples whose negatives have several labels."""
 
 KEEPS = ("all", "corners", "drawn", "hull")
+"""Which rows `points` has: all, those where a curve bends, those that a picture needs, or those on the hull."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

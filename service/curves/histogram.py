@@ -90,7 +90,7 @@ class Histogram:
         return groups
 
     def united(self) -> "Histogram":
-        """The groups in ascending order; those that share a score become one."""
+        """The groups in ascending order of scores; groups that have a score in common become one."""
         groups, _ = _in_order(self, keep_empty=True)
         reach = np.maximum.accumulate(groups.score_to)
         starts = np.append(0, np.flatnonzero(groups.score_from[1:] > reach[:-1]) + 1)[: groups.rows]
@@ -150,7 +150,7 @@ class Histogram:
     def divided_by(self, thresholds: FloatArray) -> BoolArray:
         """Whether each threshold falls within an open group, so that what it calls positive is not known, (k,).
 
-        The groups are merged.
+        The groups must be `merged`.
         """
         thresholds = with_infinite_last(thresholds, lower_is_positive=self.lower_is_positive)
         rising = self if self.lower_is_positive else self.take(slice(None, None, -1))
@@ -170,7 +170,10 @@ class Histogram:
         return _changed(self, taken, taken)
 
     def inclusive(self) -> "Histogram":
-        """The same groups, with the least and the greatest score that each may have: one column if all are exact."""
+        """The same groups, closed on both sides: their ends are the least and the greatest score that each may have.
+
+        Both ends are one and the same array if all groups are exact.
+        """
         if self.is_exact:
             return replace(self, score_to=self.score_from, closed="both")
         low, high = self.score_from, self.score_to
@@ -201,7 +204,7 @@ class Histogram:
 def _changed(
     groups: Histogram, ends: Callable[[FloatArray], FloatArray], numbers: Callable[[FloatArray], FloatArray]
 ) -> Histogram:
-    """Other groups, from one function of either end and one of the masses and squares."""
+    """Groups with other columns: `ends` makes either end, `numbers` the masses and the squares."""
     low = ends(groups.score_from)
     high = low if groups.score_to is groups.score_from else ends(groups.score_to)
     masses = numbers(groups.masses[0]), numbers(groups.masses[1])
@@ -210,14 +213,14 @@ def _changed(
 
 
 def _added(groups: Histogram, starts: IntArray) -> Histogram:
-    """Each run of groups as one, with the ends of its first."""
+    """Each run of groups, from one of `starts` to the next, as one group, with the ends of the first in the run."""
     return _changed(groups, lambda column: column.take(starts), lambda column: _sums(column, starts))
 
 
 def _in_order(given: Histogram, *, keep_empty: bool) -> tuple[Histogram, IntArray | None]:
-    """Inclusive groups in ascending order, and the place of each among those given; None if all stay.
+    """Inclusive groups in ascending order, and the place of each among those given; None if no place changes.
 
-    Then their columns are not copied, and ones that are in order are not sorted.
+    Columns that are already in order are neither sorted nor copied.
     """
     groups, places = given.inclusive(), None
     there = (groups.masses[0] > 0) | (groups.masses[1] > 0)
@@ -232,7 +235,7 @@ def _in_order(given: Histogram, *, keep_empty: bool) -> tuple[Histogram, IntArra
 
 
 def _order(low: FloatArray, high: FloatArray) -> IntArray | None:
-    """The places of groups in ascending order, by both of their ends; None if they are in it. Exact ones have one."""
+    """The places that sort groups by both ends, `low` first; None if they are sorted. Exact groups have one end."""
     if high is low:
         if (low[1:] >= low[:-1]).all():
             return None

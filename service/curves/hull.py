@@ -1,7 +1,7 @@
 """The ROC convex hull, and the rows where a curve bends, as selections of the table's rows.
 
-    walk along the rows by fp, and drop the last one while it is not above the line from the one before to the next
-    (Andrew 1979); what is left are the vertices
+    walk along the rows by fp; before keeping a row, drop the last row kept while it is not above the line from the row
+    kept before it to the new row (Andrew 1979); the rows kept are the vertices
     a row is on the hull if it is a vertex or exactly on the edge between two
 
 All of it works on counts, not on rates, so that decisions are exact. Knows the table and the geometric predicate only.
@@ -44,7 +44,7 @@ class RocHull:
         return np.flatnonzero(self.members)
 
     def best(self, gain: Fraction, loss: Fraction) -> int:
-        """Find the row where gain · tp - loss · fp is greatest, decided without rounding; the first of two.
+        """Find the row where gain · tp - loss · fp is greatest, decided without rounding; the first if two are equal.
 
         Slopes fall along a hull, so it is where the first segment without a gain begins. Both factors are >= 0.
         """

@@ -101,8 +101,8 @@ class IndexPlane:
     """Where f is linear: the rows that are best somewhere are the vertices of the upper hull of these points.
 
     points   x and y of rows, r and p on the scale of the index, to a few units.
-    above    how far the second of three rows, each (tp, fp), lies above the line between the others, in units of no
-             meaning; only the sign is. It is decided in integers, or if there are logarithms to _TIE.
+    above    whether the second of three rows, each (tp, fp), lies above the line between the others: only the sign has
+             a meaning. It is decided in integers; if there are logarithms, it is 0 for products that agree to _TIE.
     """
 
     points: Callable[[Rows], tuple[FloatArray, FloatArray]]
@@ -141,7 +141,7 @@ def _kulczynski(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatArray:
 
 
 def _kulczynski_mean(rows: Rows, intervals: LambdaIntervals) -> FloatArray:
-    """F at the middle."""
+    """The value at the middle, since f is linear."""
     (start, rest_start), (end, rest_end) = intervals.ends
     return _kulczynski(rows, (start + end) / 2, (rest_start + rest_end) / 2)
 
@@ -174,7 +174,7 @@ def _f_measure_below(rows: Rows, weight: FloatArray, rest: FloatArray) -> FloatA
 
 
 def _f_measure_mean(rows: Rows, intervals: LambdaIntervals) -> FloatArray:
-    """1/f is linear."""
+    """As 1/f is linear, see `_harmonic_mean`."""
     return _harmonic_mean(rows.tp, *(_f_measure_below(rows, *ends) for ends in intervals.ends))
 
 

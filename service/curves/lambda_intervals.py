@@ -1,4 +1,4 @@
-"""Intervals of λ. Ends are kept as λ and as 1 - λ: near 1, only the latter is accurate in a double."""
+"""Intervals of λ. Ends are kept as λ and as 1 - λ: near 1, only that is accurate in a double. Knows NumPy only."""
 
 from dataclasses import dataclass
 

@@ -5,7 +5,7 @@
     between  them, tp and fp are linear; in Fractions that are rounded once, or in doubles, fast enough for resamples
     row      the best that meets the condition
 
-Also the metrics of the row of a deployed threshold. Knows the table and the indices; nothing of statistics.
+Also the metrics of the row of a deployed threshold. Knows evaluations, tables and indices; nothing of statistics.
 Sources: Davis & Goadrich 2006, section 4, for what lies between two rows; Hanczar & Nadif 2014 for the indices.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_DOUBLE, FloatArray, with_infinite_last
+from service.curves.arrays import LARGEST_DOUBLE, FloatArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
@@ -100,9 +100,7 @@ def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, t
     if isinstance(evaluation, Histogram) and evaluation.divided_by(np.array([threshold])).any():
         return None
     if not isinstance(evaluation, Counts):
-        direction = 1.0 if table.lower_is_positive else -1.0
-        sought = with_infinite_last(np.array([threshold]), lower_is_positive=table.lower_is_positive)
-        return int(np.searchsorted(direction * table.thresholds[1:], direction * sought, side="right")[0])
+        return int(table.rows_at(np.array([threshold]))[0])
     finite = np.clip(np.append(table.thresholds, threshold), -LARGEST_DOUBLE, LARGEST_DOUBLE)
     rows = np.flatnonzero(finite[:-1] == finite[-1])
     told = rows.size and not (np.ptp(table.tp[rows]) or np.ptp(table.fp[rows]))

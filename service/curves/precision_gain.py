@@ -1,5 +1,9 @@
-"""The area under the precision-recall-gain curve. Knows the table.
+"""The area under the precision-recall-gain curve.
 
+    cut  the curve at recall gain 0, on the straight line in counts between two rows
+    add  a trapezoid for each step from there on
+
+Knows the table.
 Source: Flach & Kull 2015, "Precision-recall-gain curves: PR analysis done right".
 """
 

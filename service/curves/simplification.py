@@ -2,8 +2,8 @@
 
     cut the plane into columns of a tenth of a pixel; of the rows in each, keep the first, last, lowest and highest (M4)
     drop rows within a tenth of a pixel of the line between two others: begin with the line from the first row to the
-    last, cut each line at the row that is furthest from it, and stop where none is further (Douglas & Peucker)
-    between two rows of a PR curve, which bends, draw points
+    last, cut each line at the row furthest from it, and stop once no row is further away than that (Douglas & Peucker)
+    a PR curve bends between two rows: draw points there
 
 A picture is a square plane of `side` pixels on which both rates run from 0 to 1. Distances are in pixels; between two
 curves, the largest from a point of one to the other (Hausdorff). Knows the table and its views; nothing of pictures.

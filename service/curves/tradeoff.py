@@ -1,8 +1,8 @@
 """The optimal trade-off curves of one evaluation, the best row for each λ: the operation behind `POST /v1/tradeoffs`.
 
-    filter    the rows by their precision and recall
-    envelope  of the curves that each index gives them over λ
-    read      intervals, the area and values at chosen λ off it
+    filter  the rows by their precision and recall
+    find    for each index, the upper envelope of the rows' curves over λ
+    read    intervals of λ, the area, and the values at chosen λ off the envelope
 
 Knows evaluations, tables and envelopes. Source: Hanczar & Nadif 2014, sections 4 and 5; its section 6 leaves areas over
 a range or under a density to future work.

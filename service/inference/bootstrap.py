@@ -37,7 +37,10 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOut:
-    """A statistic with part of a class left out: `values` (g,), each for that many `examples`, or for one group."""
+    """A statistic without one example of each kind in turn: `values` (g,), and how many `examples` each kind has.
+
+    If groups are left out instead, there is one value for each group, and `examples` is 1 for each.
+    """
 
     values: FloatArray
     examples: FloatArray

@@ -36,7 +36,7 @@ _OF_SINGLE_SCORES = ("calibration", "statistics")
 
 
 def extremes(evaluation: Evaluation) -> tuple[Evaluation | Arranged, Evaluation | Arranged]:
-    """The evaluation in its worst and in its best order: the same, unless it has open groups."""
+    """The worst and the best order of open groups, in this order; of any other evaluation, itself twice."""
     if not isinstance(evaluation, Histogram) or evaluation.is_exact:
         return evaluation, evaluation
     best, worst = best_and_worst(evaluation)
@@ -71,7 +71,7 @@ class BoundedCurves:
 
 
 def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
-    """Whether an evaluation gives bounds only: it has open groups, and is not cut at thresholds between them.
+    """Whether an evaluation gives bounds only: it has open groups, and is not cut at thresholds between groups.
 
     Raises NeedsExactGroups for a threshold or a result that open groups do not determine.
     """
@@ -97,7 +97,10 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
 def bound_curves(
     curves: Curves, groups: Histogram, options: CurvesOptions, intervals: IntervalOptions | None
 ) -> BoundedCurves:
-    """Put the middle of each bound into the curves of the rows at the ends of groups, and give all bounds."""
+    """Return all bounds, and replace the values in `curves`, which come from the rows at the ends of groups.
+
+    Each is replaced by the middle of its bounds.
+    """
     best, worst = best_and_worst(groups)
     bounds = between(worst.areas, best.areas)
     if curves.auc is not None:
@@ -153,7 +156,7 @@ def _intervals(
 
 
 def spanning(one: Interval | None, other: Interval | None) -> Interval | None:
-    """The interval that includes two of one level, without a standard error; None if one of them is."""
+    """The least interval that includes two of equal level, without a standard error; None if either is None."""
     if one is None or other is None:
         return None
     return Interval(min(one.lower, other.lower), max(one.upper, other.upper), one.level, one.method, None)

@@ -1,6 +1,10 @@
-"""One evaluation with confidence intervals: the curves of `POST /v1/curves`, and the intervals of their areas.
+"""One evaluation with confidence intervals: the operation behind `POST /v1/curves`.
 
-Builds the table once for both. Knows the curves and the intervals, not how they are computed.
+    build the table and its hull, and read the curves off them
+    read off what a picture draws, if one is wanted
+    find the bounds, if there are open groups, and the intervals of areas, if they are wanted
+
+Knows the curves and the intervals, not how they are computed.
 """
 
 from collections.abc import Mapping

@@ -4,6 +4,7 @@ Counts are drawn, not indices: independent Poisson counts, given their total, ar
 many draws with equal probabilities. So every example gets a Poisson count with a mean slightly below 1, in passes over
 memory, and the few missing draws are made one by one. If the total exceeds n, one time in a thousand, all n draws are
 made one by one. Resamples take from the streams in turn, so they do not depend on how many are requested at once.
+Knows numbers of examples; nothing of scores or tables.
 Source of the Poisson counts: Marsaglia, Tsang & Wang 2004, "Fast generation of discrete random variables".
 """
 
@@ -26,7 +27,7 @@ _RANDOM_WORDS = 1 << 15
 """Counts drawn at a time, to stay in the processor's cache."""
 _TABLE_CELLS = 1 << 16
 _COMMON = 4
-"""Counts up to this are read off 16 random bits; larger ones, and the remainders of cells, need more bits."""
+"""Counts up to this are read off 16 random bits; a second draw decides on larger counts and the remainders of cells."""
 _NOTHING = 2.0**-64
 """A uniform double cannot resolve the probabilities of rarer counts."""
 

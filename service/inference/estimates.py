@@ -47,7 +47,7 @@ _MANY, _SEVERAL, _ANY = 100, 10, 0.5
 examples, m, and _SEVERAL of them are ranked wrongly, m (1 - A). `mover` needs only _ANY ranked wrongly."""
 
 _INSIDE = 10
-"""Intervals of means over a range keep it with at least this many effective examples there, and above `min_tpr`."""
+"""Intervals of means over a range keep their level with this many effective examples there, and above `min_tpr`."""
 
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_SINGLE = "sums of weights do not identify single examples, so they are not resampled"
@@ -62,7 +62,7 @@ _MODEL_STREAM, _BASELINE_STREAM = 0, 1
 class Estimates:
     """The metrics of a model and, if it has a baseline, of both.
 
-    `wanted` are the metrics that will need an interval, each with whether it is that of the difference.
+    `wanted` lists the metrics that will need an interval, each with whether the interval is of the difference.
     """
 
     def __init__(self, models: Models, options: IntervalOptions, wanted: Iterable[tuple[Metric, bool]] = ()) -> None:

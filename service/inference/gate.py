@@ -4,7 +4,7 @@
                 model passes only if its data show that it meets the bound
     max_drop    likewise the difference from the baseline: with `confidence`, a test of non-inferiority; with `prove`,
                 the favourable end, so that a model fails only if its data show that it dropped too far
-    undecided   if there is no value, or no interval for a rule with confidence
+    undecided   if there is no value, or no interval for a rule with confidence, or open groups allow either verdict
 
 Bounds are inclusive. Knows rules and estimates, not how these are computed.
 """
@@ -53,7 +53,7 @@ class GateOptions:
 
     @property
     def wanted(self) -> list[tuple[Metric, bool]]:
-        """The metrics that need an interval, each with whether it is that of the difference."""
+        """The metrics that need an interval, each with whether the interval is of the difference."""
         return [(rule.of, rule.kind == "max_drop") for rule in self.rules if self.wants_interval(rule)]
 
     def wants_interval(self, rule: Rule) -> bool:
@@ -61,11 +61,11 @@ class GateOptions:
         return rule.confidence is not None or self.intervals is not None
 
     def level(self, rule: Rule) -> float:
-        """The level of that interval."""
+        """The level of the interval of a rule's check."""
         return rule.confidence or self.how.level
 
     def takes_resamples(self, rule: Rule) -> bool:
-        """Whether that interval comes from resamples."""
+        """Whether the interval of a rule's check comes from resamples."""
         of_drop = rule.kind == "max_drop"
         return self.wants_interval(rule) and is_resampled(rule.of, self.how.method, difference=of_drop)
 
@@ -144,8 +144,8 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
 
 def agreed(one: Check, other: Check) -> Check:
     """Combine the checks of a rule at both ends of its bounds."""
-    values, drops = _range(one.value, other.value), _range(one.difference, other.difference)
-    baselines = _range(one.baseline, other.baseline)
+    values, drops = Enclosure.of(one.value, other.value), Enclosure.of(one.difference, other.difference)
+    baselines = Enclosure.of(one.baseline, other.baseline)
     bounds = drops if one.rule.kind == "max_drop" else values
     status, reason = _agreed_verdict(one, other, bounds)
     return Check(
@@ -162,7 +162,7 @@ def agreed(one: Check, other: Check) -> Check:
 
 
 def _agreed_verdict(one: Check, other: Check, bounds: Enclosure | None) -> tuple[str, str]:
-    """The status of two checks, and the reason: if both failed, that of the one that is nearer to passing."""
+    """The status of two checks, and the reason: if both failed, that of the check nearer to passing."""
     for check in (one, other):
         if check.status == "undecided":
             return check.status, check.reason
@@ -174,10 +174,6 @@ def _agreed_verdict(one: Check, other: Check, bounds: Enclosure | None) -> tuple
     if not nearer.reason or bounds is None or bounds.lower == bounds.upper:
         return nearer.status, nearer.reason
     return nearer.status, f"{nearer.reason.removesuffix('.')}, at the favourable end of its bounds."
-
-
-def _range(one: float | None, other: float | None) -> Enclosure | None:
-    return None if one is None or other is None else Enclosure(min(one, other), max(one, other))
 
 
 def _middle(bounds: Enclosure | None) -> float | None:

@@ -4,10 +4,10 @@
     it is a sum over the steps from row k on, and so a running sum from the last row to the first
     a constant for each class is left out, as it does not affect the spread
 
-Of the four scores of ConfusionTable.from_sample, the negative has two positives above it: its placement is 2/3, the
-area under the ROC curve. Knows tables only. Sources: Efron 1982, "The
-jackknife, the bootstrap and other resampling plans", section 6.3, the infinitesimal jackknife; for the ROC curve these
-are the placements of DeLong, DeLong & Clarke-Pearson 1988.
+For the ROC curve the influences are placements: of the four scores of ConfusionTable.from_sample, the negative has two
+of three positives above it, so its placement is 2/3, the area. Knows tables only. Sources: Efron 1982, "The jackknife,
+the bootstrap and other resampling plans", section 6.3, the infinitesimal jackknife; DeLong, DeLong & Clarke-Pearson
+1988 for placements.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""One model, or a model and its baseline, as gates and intervals see them: tables, and metrics read off them once.
+"""One model, or a model and its baseline: their tables, and metrics, each of which is read off a table once.
 
     value       a metric: an area, the mean of a part, a point of a curve, or a rate at a threshold
     statistic   the same metric of a resample, from its tp and fp

@@ -1,4 +1,4 @@
-"""Why a rule is not met, in one sentence with its numbers. Knows rules and intervals only."""
+"""Why a rule is not met, in one sentence with its numbers. Knows rules, intervals and bounds only."""
 
 from service.curves.bounds import Enclosure
 from service.curves.errors import plain

@@ -52,7 +52,7 @@ class Replicates:
         return min(1.0, 2 * (k + 1) / (self.values.size + 1))
 
     def less(self, other: "Replicates", *, paired: bool) -> "Replicates":
-        """The differences from the other's values: of the same resamples, or of those of different examples."""
+        """Subtract the other's values: those of the same resamples if `paired`, else of resamples of other examples."""
         left_out: Sequence[LeftOut] | None = None
         if self.left_out is not None and other.left_out is not None:
             if paired:

@@ -4,7 +4,7 @@
     tp, fp           the masses of either class, added up over the rows of the whole sample's table, without sorting
     a statistic      an area, all of a block in one call of the sweep, or a function of one resample's tp and fp
 
-Rows between which only negatives are drawn are one step: its ends are kept. Knows strata, not where counts come from.
+A run of rows at which only negatives lie is one step: its ends are kept. Knows strata, not where counts come from.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,9 +55,10 @@ class _Rows:
 
 
 class ReplicateEvaluator:
-    """Evaluates statistics of the one or two evaluations of strata; `kinds` gives the kind of each count, if not all.
+    """Evaluates statistics of the one or two evaluations of strata.
 
-    `width` is roughly how many numbers one resample takes.
+    `kinds` gives, for each class, the kind of each count; None if counts are of all kinds, in order. `width` is roughly
+    how many numbers one resample takes.
     """
 
     def __init__(self, strata: Strata, statistics: Statistics, kinds: Iterable[IntArray | None] = (None, None)) -> None:

@@ -1,8 +1,8 @@
 """The rules of a gate: a metric, a bound, and how certain the verdict must be.
 
-    metric   what is compared: an area, the mean of a part, or a number at a place `at` or a threshold `at_threshold`
-    bound    one of min, max and max_drop, inclusive
-    sure     `confidence`, the level of the interval whose unfavourable end must meet the bound
+    metric      what is compared: an area, the mean of a part, or a number at a place `at` or a threshold `at_threshold`
+    bound       one of min, max and max_drop, inclusive
+    confidence  the level of the interval whose unfavourable end must meet the bound
 
 Knows names and numbers only.
 """
@@ -38,7 +38,7 @@ LESS_IS_BETTER = ("fpr",)
 """The metrics for which lower is better."""
 
 BOUNDS = ("min", "max", "max_drop")
-"""The kinds of bounds; all of them are inclusive."""
+"""The kinds of bounds."""
 
 ROUNDING = 2.0**-52
 """Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01."""
@@ -68,7 +68,7 @@ class Metric:
 
     @property
     def family(self) -> str | None:
-        """Its kind of interval: roc, area, point or rate; None without one, as for a metric fitted to the same data."""
+        """Its kind of interval: roc, area, point or rate; None if it has no interval."""
         if self.at_threshold is not None:
             return "rate"
         if self.name == "roc":

@@ -1,9 +1,5 @@
 """The standard errors of areas, and the spread of the difference of two, without resampling.
 
-Knows strata with two or more effective examples in each class, and influences; nothing of intervals. Sources: DeLong,
-DeLong & Clarke-Pearson 1988 for the area under the ROC curve; Sun & Xu 2014 for midranks, which a table's rows give;
-Efron 1982, section 6.3, for the areas under the PR curve.
-
 With u the influence of an example and ū the weighted mean over its class, an example moves the area by v = w (u - ū)/Σ
 c w, and the variance of the area is the sum over both classes of
 
@@ -11,6 +7,10 @@ c w, and the variance of the area is the sum over both classes of
 
 where m is their effective number, (Σ c w)²/Σ c w². With equal weights it is DeLong's (for the ROC curve). The variance
 of a difference uses the differences of influences.
+
+Knows strata with two or more effective examples in each class, and influences; nothing of intervals. Sources: DeLong,
+DeLong & Clarke-Pearson 1988 for the area under the ROC curve; Sun & Xu 2014 for midranks, which a table's rows give;
+Efron 1982, section 6.3, for the areas under the PR curve.
 """
 
 import math
@@ -46,7 +46,7 @@ class Spread:
 class _Moves:
     """How far each kind of a class moves an area: `by` (n,) for one of its `examples`, in units of `unit`.
 
-    The largest is between 1/2 and 1, unless all are 0; then `unit` is 0, too.
+    The largest of `by` is between 1/2 and 1, unless all are 0; then `unit` is 0, too.
     """
 
     by: FloatArray
@@ -122,7 +122,7 @@ def _largest(moves: Sequence[_Moves]) -> float:
 
 
 def _error(moves: Sequence[_Moves]) -> float:
-    """The root of the sum of the squares of all."""
+    """The standard error: the root of the sum of m/(m - 1) Σ c v² over all classes."""
     unit = _largest(moves)
     if unit == 0:
         return 0.0

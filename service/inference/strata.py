@@ -161,8 +161,8 @@ def paired_strata(
 def rows_of(sample: Sample, table: ConfusionTable) -> IntArray:
     """The row of a sample's table at which each example is first called positive, (n,) in the sample's order.
 
-    An example of weight 0 may get any row. One beyond the last cut of a table, if that cut already has the rounded
-    totals, is at the last row.
+    An example of weight 0 may get any row. An example beyond the last cut of a table is at the last row: that of the
+    cut itself, if the rounded sums there already equal the totals.
     """
     descending = not sample.lower_is_positive
     scores, ranks = _ranked(sample.scores, descending=descending)

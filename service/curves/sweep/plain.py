@@ -92,7 +92,7 @@ def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
 
 
 def areas(tp: FloatArray, fp: FloatArray) -> tuple[float, float, float]:
-    """roc, pr and average_precision of a sweep's rows; NaN of one class."""
+    """roc, pr and average_precision of a sweep's rows; NaN if a class is empty."""
     positives, negatives = float(tp[-1]), float(fp[-1])
     # Powers of two bring the greater total near 2^1000, and the widths of trapezoids below 2.
     power, across = math.frexp(max(positives, negatives))[1] - 1000, math.frexp(negatives)[1] - 1
@@ -189,7 +189,7 @@ def slices(
         of_rows = None if weights is None else weights[rows]
         _, tp, fp = table(scores[rows], labels[rows], of_rows, descending=descending)
         roc, pr, average_precision = areas(tp, fp)
-        vertices = hull(tp, fp) if roc >= 0 else slice(None)  # NaN of one class
+        vertices = hull(tp, fp) if roc >= 0 else slice(None)  # NaN if a class is empty
         roc_hull, pr_achievable, _ = areas(tp[vertices], fp[vertices])
         found[:] = tp[-1], fp[-1], roc, pr, average_precision, roc_hull, max(pr_achievable, pr)
     return out

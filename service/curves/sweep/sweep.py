@@ -5,7 +5,8 @@
     areas   add up trapezoids, precision, and its integrals over the steps           O(n)
 
 Every caller runs the same loops, so a slice has the very bits of a call with its rows alone. Decisions are exact with
-either; numbers have the accuracy of guide/accuracy.md. A process chooses its library once. Knows arrays, not curves.
+either file; numbers are as accurate as guide/accuracy.md says. A process chooses its library when it starts. Knows
+arrays, not curves.
 """
 
 from ctypes import CDLL, Array, Structure, byref, c_bool, c_char, c_double, c_int, c_int64, c_void_p
@@ -72,7 +73,10 @@ _ROC, _PR, _TRAPEZOID = 1, 2, 4
 
 
 class SweptAreas(NamedTuple):
-    """Areas under one curve; NaN of one class. `trapezoid` is that of precision through all rows and every whole tp."""
+    """Areas under one curve; NaN if a class is empty.
+
+    `trapezoid` is that of precision through all rows and every whole tp.
+    """
 
     roc: float
     pr: float
@@ -223,8 +227,8 @@ def slices(
 ) -> FloatArray:
     """P, N, roc, pr, average_precision, roc_hull and pr_achievable of each slice, (count, 7).
 
-    Areas are NaN of one class, and of totals beyond all doubles.
-    `numbers` (n,) has the slice of each row. Each slice has the bits of `table`, `hull` and `areas` of its rows alone.
+    Areas are NaN if a class is empty, or if a total exceeds all doubles. `numbers` (n,) has the slice of each row. Each
+    slice has the bits of `table`, `hull` and `areas` of its rows alone.
     """
     if COMPILED.loops is None:
         return plain.slices(numbers, count, scores, labels, weights, descending=descending)
@@ -254,7 +258,10 @@ def resamples(rows: int, positives: Drawn, negatives: Drawn) -> tuple[FloatArray
 
 
 def resampled_areas(rows: int, positives: Drawn, negatives: Drawn, *, roc_alone: bool = False) -> FloatArray:
-    """The areas of b resamples, (b, 4), as in SweptAreas; the last, or with `roc_alone` all but roc, mean nothing."""
+    """The areas of b resamples, (b, 4), as in SweptAreas.
+
+    The trapezoid has no meaning here; with `roc_alone`, only roc has one.
+    """
     if COMPILED.loops is None:
         return np.array([plain.areas(*columns) for columns in zip(*resamples(rows, positives, negatives), strict=True)])
     out, (tp, fp) = np.empty((positives.counts.shape[0], len(SweptAreas._fields))), np.empty((2, rows))
