@@ -74,9 +74,9 @@ def test_pairs_against_all_pairs(data: tuple[Data, Data]) -> None:
     one, other = (by_pairs(each) for each in data)
     expected = float(reference.root(reference.difference_variance(one, other)))
     tiny = 1e-30 if data[0].weights is None else 1e-15
-    assert paired_spread(pair).error == pytest.approx(expected, rel=1e-12, abs=tiny)
-    for evaluation, each in enumerate(data):
-        assert standard_error(pair, evaluation) == pytest.approx(error_of(each), rel=1e-12, abs=tiny)
+    spread = paired_spread(pair)
+    assert spread.error == pytest.approx(expected, rel=1e-12, abs=tiny)
+    assert spread.errors == pytest.approx([error_of(each) for each in data], rel=1e-12, abs=tiny)
 
 
 @examples(60)
