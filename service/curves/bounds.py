@@ -26,6 +26,9 @@ from service.curves.sweep.plain import mean_precision
 _WITHIN = 2.0**-50
 """Rounding moves an area, or an engine's sum, by less than this share of it."""
 
+_INTEGRATED, _WITHIN_INTEGRALS = {"pr", "pr_achievable", "average_precision"}, 2.0**-48
+"""The areas that add up integrals, and the share by which rounding moves these less."""
+
 _LOST = 2.0**-51
 """Rounding running sums moves an area by at most this: 2^-53 for the sums and the total of each class."""
 
@@ -78,13 +81,16 @@ def bounded_areas(groups: Histogram) -> dict[str, Enclosure | None]:
 def _best(groups: Histogram) -> Arranged:
     best, rows = _table(groups, positives_first=True)
     hull = best.select(roc_convex_hull(best))
-    return Arranged(groups, best, rows, _rounded(areas(best, hull), 1, best, groups))
+    found = _perfect(areas(best, hull)) if _is_perfect(groups, rows) else _rounded(areas(best, hull), 1, best, groups)
+    return Arranged(groups, best, rows, found)
 
 
 def _worst(groups: Histogram) -> Arranged:
     worst, rows = _table(groups, positives_first=False)
     hull = worst.select(roc_convex_hull(worst))
     found = areas(worst, hull)
+    if _is_perfect(groups, rows):
+        return Arranged(groups, worst, rows, _perfect(found))
     found.average_precision = _least_average_precision(groups, worst, rows[0])
     return Arranged(groups, worst, rows, _rounded(found, -1, worst, groups))
 
@@ -129,6 +135,17 @@ def _least_average_precision(groups: Histogram, worst: ConfusionTable, rows: Int
     return min(math.fsum(parts), 1.0)
 
 
+def _is_perfect(groups: Histogram, rows: tuple[IntArray, IntArray]) -> bool:
+    """Whether all positives come before all negatives: then every area is exactly 1."""
+    positives, negatives = (at[masses > 0] for masses, at in zip(groups.masses, rows, strict=True))
+    return bool(positives.max() < negatives.min())
+
+
+def _perfect(found: Areas) -> Areas:
+    """The areas that there are, each 1."""
+    return Areas(**{name: None if getattr(found, name) is None else 1.0 for name in Areas.__slots__})  # type: ignore[arg-type]  # hulls have areas
+
+
 def _sums_are_exact(groups: Histogram) -> bool:
     """Whether no running sum of the masses of a class was rounded."""
     for masses in groups.masses:
@@ -151,6 +168,7 @@ def _rounded(found: Areas, outwards: int, table: ConfusionTable, groups: Histogr
     for name in Areas.__slots__:
         value = getattr(found, name)
         if value is not None and (lost or name not in exact):
-            moved = value + outwards * (value * _WITHIN + lost)
+            within = _WITHIN_INTEGRALS if name in _INTEGRATED else _WITHIN
+            moved = value + outwards * (value * within + lost)
             setattr(found, name, min(max(moved, 0.0), 1.0))
     return found

@@ -148,12 +148,21 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
         missed, hit = fp_a * growth + (fp_b - fp_a) * (target[0] - tp_a), target[0] * growth
         return missed / growth, hit / (hit + missed)
     step, error = two_sum(target[0], -tp_a)
-    product = pair_product(two_sum(fp_b, -fp_a), two_sum(step, error + target[1]))
-    gain, gain_low = pair_quotient(product, two_sum(tp_b, -tp_a))
+    # Near 1, neither the product of two differences nor their quotient underflows.
+    differences = two_sum(fp_b, -fp_a), two_sum(step, error + target[1]), two_sum(tp_b, -tp_a)
+    (rise, shift), (part, shift_of_part), (whole, shift_of_whole) = map(_near_one, differences)
+    shift += shift_of_part - shift_of_whole
+    gain, gain_low = (np.ldexp(each, shift) for each in pair_quotient(pair_product(rise, part), whole))
     high, low = two_sum(fp_a, gain)
     misses = two_sum(high, low + gain_low)
     called, error = two_sum(target[0], misses[0])
     return misses[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + misses[1]))))
+
+
+def _near_one(numbers: FloatPair) -> tuple[FloatPair, IntArray]:
+    """The numbers divided by powers of two, with the exponents of these, (n,)."""
+    high, exponent = np.frexp(numbers[0])
+    return (high, np.ldexp(numbers[1], -exponent)), exponent
 
 
 def _are_small(table: ConfusionTable, target: FloatPair) -> bool:

@@ -23,7 +23,17 @@ Influences: TypeAlias = tuple[tuple[FloatArray, float], tuple[FloatArray, float]
 """Influences of positives and of negatives: (K,) for the rows of a table, and their divisor."""
 
 _FEW, _MOST = 0.01, 1e300
-"""A step that grows by less than the first uses four terms of a series; one by more than the second starts from 0."""
+"""A step that grows by less than the first uses a series; one by more than the second starts from 0."""
+
+_TERMS = np.arange(8)
+_SERIES = (
+    1 / (_TERMS + 1),
+    1 / (_TERMS + 2),
+    np.ones(8),
+    (_TERMS + 1) / (_TERMS + 2),
+    (_TERMS + 1) / (_TERMS + 3),
+)
+"""The integrals of `_means` as power series of -growth; up to _FEW, all digits of a double."""
 
 
 def _roc(table: ConfusionTable) -> Influences:
@@ -79,14 +89,7 @@ INFLUENCES: Mapping[str, Callable[[ConfusionTable], Influences]] = MappingProxyT
 def _means(growth: FloatArray) -> tuple[FloatArray, ...]:
     """The integrals of 1/q, s/q, 1/q², s/q² and s²/q² over s from 0 to 1, with q = 1 + s growth."""
     few = growth < _FEW
-    x = np.where(few, growth, 0.0)
-    series = (
-        1 - x / 2 + x**2 / 3 - x**3 / 4,
-        1 / 2 - x / 3 + x**2 / 4 - x**3 / 5,
-        1 - x + x**2 - x**3,
-        1 / 2 - 2 * x / 3 + 3 * x**2 / 4 - 4 * x**3 / 5,
-        1 / 3 - 2 * x / 4 + 3 * x**2 / 5 - 4 * x**3 / 6,
-    )
+    series = [np.polynomial.polynomial.polyval(np.where(few, -growth, 0.0), terms) for terms in _SERIES]
     x = np.where(few, 1.0, growth)
     mean, square = np.log1p(x) / x, 1 / (1 + x)
     first, of_square = (1 - mean) / x, (mean - square) / x

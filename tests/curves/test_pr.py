@@ -149,6 +149,27 @@ def test_at_a_recall_whose_share_of_the_step_has_few_bits(recall: float) -> None
     assert curve.fp[0] == pytest.approx(float(Fraction(3, 7) * Fraction(recall) * Fraction(scale)), rel=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("rows", "recall"),
+    [
+        (Rows([1e-180], [1e-180], 1.0, 1.0), 2.5e-181),
+        (Rows([1e-160], [1e-160], 1.0, 1.0), 2.5e-161),
+        (Rows([2.8e-116, 2e-59], [5e-82, 1e35], 2e-59, 1e35), 7.5e-224),
+        (Rows([1e-3, 1e150], [1e-140, 1e140], 1e150, 1e140), 3e-153),
+    ],
+)
+def test_products_of_tiny_counts_do_not_underflow(rows: Rows, recall: float) -> None:
+    """From the origin to the first row, and a step on which fp hardly grows."""
+    curve = curve_of(rows, AtRecall(np.array([recall])))
+    tp = Fraction(recall) * Fraction(rows.positives)
+    after = next(number for number, each in enumerate(rows.tp) if each >= tp)
+    corners = [(Fraction(0), Fraction(0)), *zip(map(Fraction, rows.tp), map(Fraction, rows.fp), strict=True)]
+    (tp_a, fp_a), (tp_b, fp_b) = corners[after], corners[after + 1]
+    fp = fp_a + (fp_b - fp_a) * (tp - tp_a) / (tp_b - tp_a)
+    assert curve.fp[0] == pytest.approx(float(fp), rel=1e-15, abs=0)
+    assert curve.precision[0] == pytest.approx(float(tp / (tp + fp)), rel=1e-15, abs=0)
+
+
 @pytest.mark.parametrize("negatives", [2**26, 2**30 + 7], ids=["products are doubles", "products are not"])
 def test_points_of_large_whole_counts_are_rounded_once(negatives: int) -> None:
     a, b = (3, 7), (2**26 - 5, negatives - 9)

@@ -60,6 +60,15 @@ def test_areas_of_counts_far_apart(weights: list[float], labels: str) -> None:
         assert reference_pr.relative_error(found.pr, reference_pr.pr_area(exact)) <= 1e-14
 
 
+@pytest.mark.parametrize(
+    ("weights", "labels"),
+    [([0.3, 1.0, 0.2], "++-"), ([0.1, 0.1, 0.1, 0.7], "++--"), ([1.0] * 51, "+" * 49 + "--")],
+)
+def test_a_perfect_ranking_has_areas_of_one(weights: list[float], labels: str) -> None:
+    found = sweep.areas(*table(weights, labels), trapezoid=True)
+    assert (found.roc, found.pr, found.average_precision) == (1.0, 1.0, 1.0)
+
+
 def test_a_slice_beyond_all_doubles_has_no_numbers() -> None:
     weights = np.array([1e308, 1.7e308, 1.0, 1.0, 2.0, 1e308, 1e308])
     labels = np.array([True, True, False, True, False, True, False])

@@ -65,4 +65,4 @@ def test_means_along_a_step(growth: float) -> None:
     found = [float(each[0]) for each in _means(np.array([growth]))]
     pieces = [0, *(min(1, 2.0**k / max(growth, 1)) for k in range(24))]
     expected = [float(mpmath.quad(lambda s, m=m, n=n: s**m / (1 + s * growth) ** n, pieces)) for m, n in POWERS]
-    assert found == pytest.approx(expected, rel=3e-8 if growth < _FEW else 1e-9)
+    assert found == pytest.approx(expected, rel=1e-14 if growth < _FEW else 1e-9)

@@ -103,7 +103,9 @@ def areas(tp: FloatArray, fp: FloatArray) -> tuple[float, float, float]:
     roc = math.fsum(widths * (tp[1:] + tp[:-1])) / (2 * total * math.ldexp(negatives, -across))
     rises = np.flatnonzero(np.diff(tp) > 0)
     t, t_after, f, f_after = tp[rises], tp[rises + 1], fp[rises], fp[rises + 1]
-    pr = 1.0 if f_after[-1] == 0 else math.fsum((t_after - t) / total * mean_precision(t, t_after, f, f_after))
+    if f_after[-1] == 0:  # exactly, whatever the shares of steps add up to
+        return 1.0, 1.0, 1.0
+    pr = math.fsum((t_after - t) / total * mean_precision(t, t_after, f, f_after))
     average_precision = math.fsum((t_after - t) / total * (t_after / (t_after + f_after)))
     return min(roc, 1.0), min(pr, 1.0), min(average_precision, 1.0)
 
