@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+import numpy.ma  # noqa: F401  # Arrow imports it with the first array, which would use up a small request's time
 from flask import Flask, Request
 from werkzeug.routing import Map, MapAdapter, Rule
 
