@@ -14,7 +14,7 @@ LARGEST_EXACT_INTEGER = 2.0**53
 """Every integer up to here is a double."""
 
 LARGEST_DOUBLE = float(np.finfo(np.float64).max)
-"""What stands for infinity where there is none, as in JSON."""
+"""Stands for infinity in JSON, which has none."""
 
 BLOCK = 1 << 15
 """Rows in a block: long columns are processed in blocks whose intermediate results stay in the processor's cache."""

@@ -81,18 +81,27 @@ def bounded_areas(groups: Histogram) -> dict[str, Enclosure | None]:
 def _best(groups: Histogram) -> Arranged:
     best, rows = _table(groups, positives_first=True)
     hull = best.select(roc_convex_hull(best))
-    found = _perfect(areas(best, hull)) if _is_perfect(groups, rows) else _rounded(areas(best, hull), 1, best, groups)
-    return Arranged(groups, best, rows, found)
+    return _arranged(groups, best, rows, areas(best, hull), outwards=1)
 
 
 def _worst(groups: Histogram) -> Arranged:
     worst, rows = _table(groups, positives_first=False)
     hull = worst.select(roc_convex_hull(worst))
     found = areas(worst, hull)
-    if _is_perfect(groups, rows):
-        return Arranged(groups, worst, rows, _perfect(found))
     found.average_precision = _least_average_precision(groups, worst, rows[0])
-    return Arranged(groups, worst, rows, _rounded(found, -1, worst, groups))
+    return _arranged(groups, worst, rows, found, outwards=-1)
+
+
+def _arranged(
+    groups: Histogram, table: ConfusionTable, rows: tuple[IntArray, IntArray], found: Areas, *, outwards: int
+) -> Arranged:
+    """Groups in an order with their areas, moved outwards; if all positives come before all negatives, each is 1."""
+    positives, negatives = (at[masses > 0] for masses, at in zip(groups.masses, rows, strict=True))
+    if positives.max() < negatives.min():
+        for name in Areas.__slots__:
+            setattr(found, name, None if getattr(found, name) is None else 1.0)
+        return Arranged(groups, table, rows, found)
+    return Arranged(groups, table, rows, _rounded(found, outwards, table, groups))
 
 
 def between(worst: Areas, best: Areas) -> dict[str, Enclosure | None]:
@@ -133,17 +142,6 @@ def _least_average_precision(groups: Histogram, worst: ConfusionTable, rows: Int
     at = rows[~groups.is_open & grows]
     parts += (share[at] * (tp[at] / (tp[at] + fp[at]))).tolist()
     return min(math.fsum(parts), 1.0)
-
-
-def _is_perfect(groups: Histogram, rows: tuple[IntArray, IntArray]) -> bool:
-    """Whether all positives come before all negatives: then every area is exactly 1."""
-    positives, negatives = (at[masses > 0] for masses, at in zip(groups.masses, rows, strict=True))
-    return bool(positives.max() < negatives.min())
-
-
-def _perfect(found: Areas) -> Areas:
-    """The areas that there are, each 1."""
-    return Areas(**{name: None if getattr(found, name) is None else 1.0 for name in Areas.__slots__})  # type: ignore[arg-type]  # hulls have areas
 
 
 def _sums_are_exact(groups: Histogram) -> bool:

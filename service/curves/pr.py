@@ -17,7 +17,7 @@ from service.curves.double_double import FloatPair, pair_product, pair_quotient,
 from service.curves.errors import TooManyPoints
 
 _MOST_WHOLE_ROWS = 2_000
-"""By default, a curve has a row at every integer tp if these are at most so many, else half as many at equal steps."""
+"""The most rows of a default curve at every integer tp; a longer curve has half as many, at equal steps."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,6 @@
 """Confidence intervals and p-values of one area, and of the difference of two, from numbers.
 
-    exact   an area of 0 or 1: what so many examples without an error still allow
+    exact   an area of 0 or 1: how far off the truth may be if this many examples show no error
     delong  A ± z SE
     logit   the same on the logit scale, so that it stays within 0 and 1
     mover   a difference, from the intervals of both areas and their correlation

@@ -6,7 +6,7 @@ operation means.
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
@@ -230,15 +230,6 @@ def _response_from_file(result: Answer, content: BinaryIO) -> Response:
         return _response(result, wrap_file(request.environ, content), length, direct_passthrough=True)
     with content:
         return _response(result, [content.read()], length)
-
-
-def _pieces_of(environ: "WSGIEnvironment", content: BinaryIO) -> Iterator[bytes]:
-    """The pieces of a file; our server gets the file itself: a slow client would keep a thread and its slot."""
-    if pass_of(environ) is not None and not isinstance(content, io.BytesIO):
-        yield wrap_file(environ, content)  # type: ignore[misc]  # see server/exchange.py
-    else:
-        with content:
-            yield from wrap_file(environ, content)
 
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
