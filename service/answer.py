@@ -16,10 +16,11 @@ from service.curves.errors import DomainError, NeedsExactGroups, NotPaired
 from service.datasets.dataset_groups import queried_groups
 from service.datasets.queries import WORK, queries_in, replaced
 from service.environment import reserve_memory
-from service.operations import OPERATIONS, Checked, Operation
+from service.operations import OPERATIONS
+from service.operations.operation import Checked, Operation, Selection
 from service.request import Answer, Effort, Facts, Request
 from service.wire.answers import png
-from service.wire.answers.encoders import ENCODERS, ONE_TABLE, Encoded, Shown
+from service.wire.answers.encoders import ONE_TABLE, Encoded
 from service.wire.answers.output import Output
 from service.wire.budget import at_most_rows, most_bytes, spend
 from service.wire.formats.charsets import in_utf8
@@ -49,7 +50,7 @@ REQUEST_MEDIA_TYPES = tuple(DECODERS)
 
 def response_media_types(operation: str) -> tuple[str, ...]:
     """The media types in which an operation can answer here, the default first."""
-    answered = tuple(media_type for name, media_type in ENCODERS if name == operation)
+    answered = OPERATIONS[operation].media_types
     return answered if png.is_drawn() else tuple(media_type for media_type in answered if media_type != PNG)
 
 
@@ -66,15 +67,15 @@ def answer(
     be invalid, and must be answered where no other request waits for it. Raises NotPlain if the body may only be plain.
     """
 
-    def decode(operation: Operation) -> tuple[Decoded, Shown]:
-        decoded, shown = _decoded(request, operation, limits, effort)
+    def decode(operation: Operation) -> tuple[Decoded, Selection]:
+        decoded, selection = _decoded(request, operation, limits, effort)
         queries = queries_in(decoded, operation.schema.fields, request.datasets)
         if queries:
             rehearsed = replaced(decoded, {query.place: query.stand_ins() for query in queries})
-            _rehearse(request, operation, rehearsed, shown, limits)
+            _rehearse(request, operation, rehearsed, selection, limits)
             spend(WORK)
             decoded = replaced(decoded, {query.place: queried_groups(query) for query in queries})
-        return decoded, shown
+        return decoded, selection
 
     return _answer(request, decode, limits, effort, output)
 
@@ -90,12 +91,14 @@ def _narrowed(limits: Limits, effort: Effort) -> Limits:
 
 def answer_decoded(request: Request, decoded: Decoded, limits: Limits) -> Answer:
     """Evaluate a decoded document; of the request itself only the picture's options are read."""
-    return _answer(request, lambda operation: (decoded, _shown(request, operation, dict(request.parameters))), limits)
+    return _answer(
+        request, lambda operation: (decoded, _selection(request, operation, dict(request.parameters))), limits
+    )
 
 
 def _answer(
     request: Request,
-    decode: Callable[[Operation], tuple[Decoded, Shown]],
+    decode: Callable[[Operation], tuple[Decoded, Selection]],
     limits: Limits,
     effort: Effort | None = None,
     output: Output | None = None,
@@ -129,7 +132,7 @@ def problem_answer(problem: Problem, instance: str, facts: Facts | None = None) 
 
 def _write_answer(
     request: Request,
-    decode: Callable[[Operation], tuple[Decoded, Shown]],
+    decode: Callable[[Operation], tuple[Decoded, Selection]],
     limits: Limits,
     facts: Facts,
     output: Output,
@@ -137,16 +140,16 @@ def _write_answer(
     """Write the encoded answer; return its status, the encoded result, and its content coding."""
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
-        decoded, shown = decode(operation)
+        decoded, selection = decode(operation)
         decoded = without_missing(decoded)
-        checked, shown = _checked(request, operation, decoded, shown)
+        checked, selection = _checked(request, operation, decoded, selection)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
         spend(checked.work)
     with facts.timed("evaluate_seconds"):
         try:
-            result = operation.evaluate(checked, shown, limits)
+            result = operation.evaluate(checked, selection, limits)
         except DomainError as error:
             raise invalid_request([field_error_of(error, decoded.document, decoded.pointer)]) from None
     if decoded.warnings:
@@ -155,7 +158,7 @@ def _write_answer(
     del decoded, checked  # encoding may need the memory
     with facts.timed("encode_seconds"):
         output.look()
-        encoded = ENCODERS[request.operation, request.accept](result, shown)
+        encoded = operation.encode(request.accept, result, selection)
         pieces = output.checking_memory(_short_enough(encoded.pieces, limits))
         beginning = _beginning(pieces, MIN_COMPRESSED_BYTES)
         coding = request.accept_encoding if sum(map(len, beginning)) >= MIN_COMPRESSED_BYTES else IDENTITY
@@ -187,13 +190,15 @@ def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
     return taken
 
 
-def _decoded(request: Request, operation: Operation, limits: Limits, effort: Effort | None) -> tuple[Decoded, Shown]:
+def _decoded(
+    request: Request, operation: Operation, limits: Limits, effort: Effort | None
+) -> tuple[Decoded, Selection]:
     """Read the body with the options in the query, and what to encode of the result.
 
     Raises TooMuchWork if only the effort is too small, and NotPlain.
     """
     parameters = _unique(request.parameters)
-    shown = _shown(request, operation, parameters)
+    selection = _selection(request, operation, parameters)
     limits = limits if effort is None else _narrowed(limits, effort)
     body: Body = b""
     media_type = request.content_type
@@ -204,7 +209,7 @@ def _decoded(request: Request, operation: Operation, limits: Limits, effort: Eff
         media_type = media_type_of(body, media_type, request.content_encoding)
         body = in_utf8(body, media_type, request.charset, limits.max_decompressed_bytes)
         decode = decoder_of(media_type, plain=effort is not None and effort.plain)
-        return decode(body, parameters, operation.form, limits), shown
+        return decode(body, parameters, operation.form, limits), selection
     except Problem as problem:
         if effort is not None and problem.type.code in _TOO_LARGE:
             raise TooMuchWork from None
@@ -218,16 +223,16 @@ def _without_body(media_type: str) -> Problem:
     return Problem("malformed_body", f"The body is empty; send scores and labels, such as {example}.")
 
 
-def _shown(request: Request, operation: Operation, parameters: dict[str, str]) -> Shown:
+def _selection(request: Request, operation: Operation, parameters: dict[str, str]) -> Selection:
     """Remove from the query the requested part of the result: a table by name, or a picture."""
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
     if (request.operation, request.accept) in PICTURE_SCHEMAS:
-        return checked_picture(request.operation, request.accept, picture_options(parameters))
+        return Selection(picture=checked_picture(request.operation, request.accept, picture_options(parameters)))
     for name in PICTURE_PARAMETERS:
         if name in parameters and name not in operation.form.drawn:
             raise invalid_value(f"/{name}", "exclusive", f"{name} is for pictures, not for {request.accept}.")
-    return table
+    return Selection(table)
 
 
 def _unique(parameters: tuple[tuple[str, str], ...]) -> dict[str, str]:
@@ -246,11 +251,12 @@ def _check_table(operation: Operation, name: str | None, accept: str) -> None:
         return
     if accept not in ONE_TABLE:
         raise invalid_value("/table", "exclusive", f"table is for formats that hold a single table, not for {accept}.")
-    if name not in operation.tables:
-        raise invalid_value("/table", "not_one_of", f"Must be one of {', '.join(operation.tables)}.")
+    operation.table(name)
 
 
-def _checked(request: Request, operation: Operation, decoded: Decoded, shown: Shown) -> tuple[Checked, Shown]:
+def _checked(
+    request: Request, operation: Operation, decoded: Decoded, selection: Selection
+) -> tuple[Checked, Selection]:
     """Check a document, and choose what to encode of its result."""
     try:
         checked: Checked = operation.schema.load(decoded.document)  # type: ignore[arg-type]  # any JSON value
@@ -259,18 +265,18 @@ def _checked(request: Request, operation: Operation, decoded: Decoded, shown: Sh
     if checked.charts:
         if request.accept != JSON:
             raise invalid_value("/charts", "exclusive", f"charts is for answers in {JSON}, not in {request.accept}.")
-        return checked, checked.charts
-    if shown is None and request.accept in ONE_TABLE:
-        shown = operation.first_table(checked)
-    return checked, shown
+        return checked, Selection(charts=checked.charts)
+    if request.accept in ONE_TABLE:
+        return checked, Selection(operation.asked_table(checked, selection.table))
+    return checked, selection
 
 
-def _rehearse(request: Request, operation: Operation, decoded: Decoded, shown: Shown, limits: Limits) -> None:
+def _rehearse(request: Request, operation: Operation, decoded: Decoded, selection: Selection, limits: Limits) -> None:
     """Evaluate groups that stand in for those of datasets, to refuse what no groups allow before an engine works."""
-    checked, shown = _checked(request, operation, decoded, shown)
+    checked, selection = _checked(request, operation, decoded, selection)
     spend(checked.work)
     try:
-        operation.evaluate(checked, shown, limits)
+        operation.evaluate(checked, selection, limits)
     except (NotPaired, NeedsExactGroups) as error:
         if error.row is None:  # a threshold may fall between the dataset's groups
             raise invalid_request([field_error_of(error, decoded.document, decoded.pointer)]) from None

@@ -11,8 +11,8 @@ from service.answer import answer
 from service.curves import errors
 from service.curves.clock import TooMuchWork
 from service.curves.evaluation import INCLUDES
+from service.operations import OPERATIONS
 from service.request import Effort, Request
-from service.wire.answers.answer_tables import TABLES
 from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.faults import DOMAIN_ERROR_CODES, DOMAIN_ERROR_POINTERS
@@ -157,7 +157,7 @@ def test_include_in_a_query_may_be_names_between_commas():
     assert "auc" in curves(table, content_type="text/csv", include="auc, points")
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES["curves"] if name != "bounds"])
+@pytest.mark.parametrize("name", [table.name for table in OPERATIONS["curves"].tables if table.name != "bounds"])
 def test_a_csv_answer_is_one_table_of_the_json_answer(name):
     body = {"counts": COUNTS | {"threshold": [0.5, None]}, "interpolation": {"every": 3}}
     body |= {"intervals": {}, "operating_points": [{"metric": "tpr_at_fpr", "at": 0.001}]}

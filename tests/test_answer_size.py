@@ -89,6 +89,6 @@ def test_a_short_request_with_a_long_answer_is_answered_elsewhere(operation: str
 def test_no_estimate_lets_a_long_answer_stay_in_the_servers_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even if the work were estimated as nothing."""
     monkeypatch.setattr("service.answer.spend", lambda _: None)
-    monkeypatch.setattr("service.operations.spend", lambda _: None)
+    monkeypatch.setattr("service.operations.slices.spend", lambda _: None)
     with pytest.raises(TooMuchWork):
         answer(asking("slices", slices(30, 20)), LIMITS, Effort(10_000, DECODED_BYTES))

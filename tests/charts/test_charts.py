@@ -13,12 +13,13 @@ from service.charts.theme import hue
 from service.curves.counts import Counts
 from service.inference.gate import GateOptions, evaluate_gate
 from service.inference.rules import Rule
-from service.wire.answers.gate_answers import gate_document, gate_of
+from service.wire.answers.gate_answers import gate_of
 from service.wire.media_types import SVG, TEXT
 from tests import reference_drawing as slow
 from tests.charts.drawing import BODIES, NAMESPACE, NO_SWEEP, SAMPLE, comparison, described, drawn, lines, sample, texts
 from tests.reference import table_of_sample
 from tests.support.asking import answered, ask
+from tests.support.verdicts import document_of
 
 SIDE = 200
 ROUNDED = 0.01
@@ -237,8 +238,8 @@ def test_a_gate_is_read_back_from_its_answer() -> None:
         Counts(np.array([9.0]), np.array([1.0]), 10, 10),
     )
     rules = (Rule("roc", min=0.5), Rule("roc", max_drop=0.01), Rule("roc", min=0.7, confidence=0.9))
-    document = gate_document(evaluate_gate(evaluation, baseline, GateOptions(rules)))
-    assert gate_document(gate_of(document)) == document
+    document = document_of(evaluate_gate(evaluation, baseline, GateOptions(rules)))
+    assert document_of(gate_of(document)) == document
 
 
 def test_a_failed_gate_is_drawn_with_its_status() -> None:

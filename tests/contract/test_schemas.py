@@ -256,7 +256,7 @@ class TestParameters:
     @pytest.mark.parametrize("operation", [name for name, found in OPERATIONS.items() if found.tables])
     def test_name_the_tables_of_the_answer(self, operation: str) -> None:
         shape = _shape_of_parameter(operation, "table")
-        tables = OPERATIONS[operation].tables
+        tables = [each.name for each in OPERATIONS[operation].tables]
         assert (shape["type"], set(shape["enum"])) == ("string", set(tables))
         assert f"`{tables[0]}` by default" in _parameters(operation)["table"]["description"]
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.answer import answer
+from service.operations import OPERATIONS
 from service.request import Effort, Request
-from service.wire.answers.answer_tables import TABLES
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
 from service.wire.formats.plain_arrow import NotPlain
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
@@ -162,7 +162,7 @@ def assert_one_answer(operation: str, document: dict[str, Any], columns: Columns
         for written in (IDENTITY, coding) if strategies.examples_are_all or not position % 3 else (IDENTITY,):
             assert ask(operation, media_type, body, query, coding=written) == whole, (media_type, written)
     parts = tables(json.loads(whole))
-    for name in TABLES.get(operation, ()):
+    for name in [table.name for table in OPERATIONS[operation].tables]:
         if name not in parts:
             continue
         expected = parts[name]

@@ -21,7 +21,6 @@ from service.operations import OPERATIONS
 from service.settings import Settings, variable_of
 from service.web.guide import FILES
 from service.web.page import PAGE_FILES
-from service.wire.answers.encoders import ENCODERS
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.query_options import PICTURE_PARAMETERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
@@ -168,12 +167,12 @@ def test_the_one_table() -> None:
 
 def test_media_types() -> None:
     rows = table(FORMATS)
-    written = {media_type for _, media_type in ENCODERS}
+    written = {media_type for found in OPERATIONS.values() for media_type in found.media_types}
     assert {name.strip("`") for name, *_ in rows} == set(DECODERS) | written
     for name, read, answered in rows:
         assert (read != "no") == (name.strip("`") in DECODERS)
         assert (answered != "no") == (name.strip("`") in written)
-        operations = {operation for operation, media_type in ENCODERS if media_type == name.strip("`")}
+        operations = {found.name for found in OPERATIONS.values() if name.strip("`") in found.media_types}
         if operations == {"curves"}:
             assert answered.endswith("from `/v1/curves` only")
         else:
@@ -182,7 +181,11 @@ def test_media_types() -> None:
 
 def test_tables_of_answers() -> None:
     shown = {operation: tuple(re.findall(r"`(\w+)`", names)) for operation, names in table(FORMATS, ONE_TABLE)}
-    assert shown == {name: operation.tables for name, operation in OPERATIONS.items() if operation.tables}
+    assert shown == {
+        name: tuple(each.name for each in operation.tables)
+        for name, operation in OPERATIONS.items()
+        if operation.tables
+    }
 
 
 def test_paths() -> None:

@@ -1,6 +1,18 @@
 """Documents of verdicts for the tests of reports and of their layout."""
 
+import json
 from typing import Any
+
+from service.inference.gate import Gate
+from service.operations import OPERATIONS
+from service.operations.operation import Selection
+from service.wire.media_types import JSON
+
+
+def document_of(gate: Gate) -> dict[str, Any]:
+    """The JSON answer's document, as a client gets it."""
+    found: dict[str, Any] = json.loads(b"".join(OPERATIONS["gates"].encode(JSON, gate, Selection()).pieces))
+    return found
 
 
 def check(status: str = "passed", **fields: Any) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from service.charts.picture import Picture
 from service.cli.command_error import fail
 from service.cli.plots import write_plot
 from service.cli.written_files import write_file
-from service.wire.answers.encoders import ENCODERS
+from service.operations import OPERATIONS
+from service.operations.operation import Selection
 from service.wire.answers.gate_answers import gate_of
 from service.wire.answers.gate_reports import JUnitCase, junit_of, junit_report, markdown_report, xml_text
 from service.wire.problems import Problem
@@ -74,7 +75,7 @@ def _append(path: Path, content: bytes) -> None:
 
 def _picture(document: dict[str, Any], media_type: str) -> bytes:
     try:
-        encoded = ENCODERS["gates", media_type](gate_of(document), Picture("gate"))
+        encoded = OPERATIONS["gates"].encode(media_type, gate_of(document), Selection(picture=Picture("gate")))
     except Problem as problem:  # more rules than fit into a PNG
         fail([f"Error: {problem.errors[0].detail}"])
     return b"".join(encoded.pieces)

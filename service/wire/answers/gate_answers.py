@@ -1,6 +1,5 @@
-"""A verdict as one document: the JSON answer, and the source of reports. Knows the gate's result."""
+"""A verdict as a JSON document, and back."""
 
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -8,19 +7,22 @@ from service.curves.evaluation import CurvesWarning
 from service.inference.gate import Check, Gate
 from service.inference.intervals import Interval
 from service.inference.rules import Rule
-from service.wire.answers.infinite import INFINITE_SCORES
+from service.wire.answers.infinite import FiniteScores
 
 
-def gate_document(gate: Gate) -> dict[str, Any]:
-    """Write a verdict as the contract defines it; what does not exist is None."""
-    infinite = any(math.isinf(check.rule.at_threshold or 0) for check in gate.checks)
-    warnings = (*gate.warnings, *([INFINITE_SCORES] if infinite else []))
+def check_object(check: Check, scores: FiniteScores) -> dict[str, Any]:
+    """Write a check as the contract defines it; what does not exist is None."""
+    scores.finite(check.rule.at_threshold)  # the rule has the finite one, but the answer must say so
     return {
-        "passed": gate.passed,
-        "status": gate.status,
-        "paired": gate.paired,
-        "checks": [_check(check) for check in gate.checks],
-        "warnings": [asdict(warning) for warning in warnings],
+        "rule": check.rule.given(),
+        "status": check.status,
+        "value": check.value,
+        "interval": None if check.interval is None else asdict(check.interval),
+        "baseline": check.baseline,
+        "difference": check.difference,
+        "p_value": check.p_value,
+        "reason": check.reason,
+        **({} if check.bounds is None else {"bounds": asdict(check.bounds)}),
     }
 
 
@@ -35,17 +37,3 @@ def gate_of(document: dict[str, Any]) -> Gate:
     )
     warnings = (CurvesWarning(**warning) for warning in document["warnings"])
     return Gate(document["passed"], document["paired"], tuple(checks), tuple(warnings))
-
-
-def _check(check: Check) -> dict[str, Any]:
-    return {
-        "rule": check.rule.given(),
-        "status": check.status,
-        "value": check.value,
-        "interval": None if check.interval is None else asdict(check.interval),
-        "baseline": check.baseline,
-        "difference": check.difference,
-        "p_value": check.p_value,
-        "reason": check.reason,
-        **({} if check.bounds is None else {"bounds": asdict(check.bounds)}),
-    }

@@ -1,12 +1,7 @@
-"""Infinite thresholds in JSON, which has no such numbers: the greatest double stands for one, and a warning says so.
-
-Knows the names of what holds thresholds; nothing of results.
-"""
+"""Infinite thresholds in JSON, which has no such numbers: the greatest double stands for one, and a warning says so."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,9 +16,6 @@ INFINITE_SCORES = CurvesWarning(
     f"Some thresholds are infinite, which JSON cannot express: {_WRITTEN} stands for inf, and -{_WRITTEN} for -inf.",
 )
 
-_OF_SCORES = frozenset({"threshold", "score_from", "score_to", "selected_thresholds", "ks_threshold"})
-"""The names of numbers, and of columns of numbers, that may be infinite."""
-
 
 def finite_in_order(scores: FloatArray) -> FloatArray:
     """Numbers in the same order that JSON has. Raises ColumnError if there is no number beyond a finite one."""
@@ -36,31 +28,24 @@ def finite_in_order(scores: FloatArray) -> FloatArray:
     return np.clip(scores, -LARGEST_DOUBLE, LARGEST_DOUBLE)
 
 
-def without_infinities(document: dict[str, Any]) -> tuple[dict[str, Any], tuple[CurvesWarning, ...]]:
-    """Replace infinite thresholds within a document; warns if there are any."""
-    occurring: set[float] = set()
-    replaced = _replaced(document, occurring)
-    if not any(map(math.isinf, occurring)):
-        return document, ()
-    also_finite = len(occurring) > len({math.copysign(1, number) for number in occurring})
-    more = " Here it also stands for itself; answers in CSV and Arrow tell them apart." if also_finite else ""
-    return replaced, (replace(INFINITE_SCORES, detail=INFINITE_SCORES.detail + more),)
+class FiniteScores:
+    """The scores of one JSON answer; remembers whether any was infinite."""
 
+    def __init__(self) -> None:
+        self._large: set[float] = set()
 
-def _replaced(value: Any, occurring: set[float], name: str = "") -> Any:  # noqa: ANN401  # any part of a document
-    """The same with finite thresholds; notes the infinite and the largest finite ones that occur."""
-    if isinstance(value, Mapping):
-        return {key: _replaced(member, occurring, key) for key, member in value.items()}
-    if is_dataclass(value) and hasattr(value, "ks_threshold"):
-        return replace(value, ks_threshold=_replaced(value.ks_threshold, occurring, "ks_threshold"))  # type: ignore[type-var]  # an instance
-    if name not in _OF_SCORES:
-        return value
-    if isinstance(value, np.ndarray):
-        large = np.abs(value) >= LARGEST_DOUBLE
-        if large.any():
-            occurring |= {*value[large].tolist()}
-            return np.clip(value, -LARGEST_DOUBLE, LARGEST_DOUBLE)
-    elif isinstance(value, float) and abs(value) >= LARGEST_DOUBLE:
-        occurring.add(value)
-        return math.copysign(LARGEST_DOUBLE, value)
-    return value
+    def finite(self, scores: FloatArray | float | None) -> FloatArray | float | None:
+        """Replace infinite scores, or one, by the greatest double of their sign."""
+        if scores is None or not (large := np.abs(scores) >= LARGEST_DOUBLE).any():
+            return scores
+        self._large |= {*np.asarray(scores)[large].tolist()}
+        return np.clip(scores, -LARGEST_DOUBLE, LARGEST_DOUBLE)
+
+    @property
+    def warnings(self) -> tuple[CurvesWarning, ...]:
+        """A warning if a score was infinite."""
+        if not any(map(math.isinf, self._large)):
+            return ()
+        also_finite = len(self._large) > len({math.copysign(1, score) for score in self._large})
+        more = " Here it also stands for itself; answers in CSV and Arrow tell them apart." if also_finite else ""
+        return (replace(INFINITE_SCORES, detail=INFINITE_SCORES.detail + more),)

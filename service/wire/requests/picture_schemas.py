@@ -27,6 +27,9 @@ from service.wire.requests.faults import field_errors
 from service.wire.requests.fields import Choice, ChoiceSet, NumberColumn, Text, Whole, invalid
 from service.wire.requests.object_schemas import ObjectSchema
 
+DRAWS = ("charts", "side", "theme", "title")
+"""The fields of pictures within an answer, besides `mark`."""
+
 LONGEST_TITLE = 120
 """The most characters in the title of a picture."""
 

@@ -9,7 +9,7 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.indices import INDICES
 from service.curves.partial_areas import OVER
 from service.inference.rules import METRIC_NAMES, PARTIAL, RATES
-from service.wire.answers.answer_tables import TABLES as TABLES_OF
+from service.operations import OPERATIONS
 from service.wire.media_types import JSON, MARKDOWN, SVG, XML
 from service.wire.requests.gates_schemas import MOST_RULES
 from tests.support.costs.families import ANSWERS, Family, family
@@ -85,7 +85,7 @@ def _compared_as_tables() -> Iterator[Family]:
 
     for name, form in ANSWERS.items():
         yield family("comparisons", f"crossings as {name}", crossings, 20_000, **form)
-        for table in TABLES_OF["comparisons"] if "accept" in form else ():
+        for table in [table.name for table in OPERATIONS["comparisons"].tables] if "accept" in form else ():
             query = {"query": [("table", table)], **form}
             yield family("comparisons", f"crossings, table {table} as {name}", crossings, 20_000, **query)
 

@@ -6,7 +6,7 @@ from service.curves.evaluation import INCLUDES, KEEPS
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
 from service.curves.partial_areas import OVER
-from service.wire.answers.answer_tables import TABLES as TABLES_OF
+from service.operations import OPERATIONS
 from service.wire.media_types import SVG, TEXT
 from service.wire.requests.curves_schemas import MOST_PARTIAL, MOST_PREVALENCES
 from tests.support.costs.families import ANSWERS, Family, family
@@ -39,7 +39,7 @@ def curves_families() -> Iterator[Family]:
         for accept in (SVG, TEXT):
             make = lambda size, t=table: t(size + 1) | AREAS  # noqa: E731  # short
             yield family("curves", f"{kind}, areas as {accept}", make, MOST_ROWS, accept=accept)
-    for table in TABLES_OF["curves"]:
+    for table in [each.name for each in OPERATIONS["curves"].tables]:
         one = {"query": [("table", table)], **ANSWERS["CSV"]}
         asked = {"intervals": {}, "operating_points": [{"metric": "jaccard", "at": 0.5}], "partial": [{"over": "tpr"}]}
         asked |= {"include": list(INCLUDES), "costs": {}}
@@ -149,7 +149,7 @@ def tradeoffs_families() -> Iterator[Family]:
         table = TABLES["counts, a circle"]
         yield family("tradeoffs", f"a circle, as {name}", lambda size, t=table: t(size + 1), MOST_ROWS, **form)
         if "accept" in form:
-            for one in TABLES_OF["tradeoffs"]:
+            for one in [each.name for each in OPERATIONS["tradeoffs"].tables]:
                 query = {"query": [("table", one)], **form}
                 make = lambda size, t=table: t(size + 1) | {"at_lambda": [0.5] * size}  # noqa: E731  # short
                 yield family("tradeoffs", f"a circle, table {one} as {name}", make, MOST_ROWS, **query)

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import orjson
 import pytest
 from hypothesis import given
 from junitparser import Error, Failure, JUnitXml
 
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import BOUNDS, Rule
-from service.wire.answers.gate_answers import gate_document
 from service.wire.answers.gate_reports import SUITE, junit_report, markdown_report, numbers_of
 from tests.support.gate_requests import BASELINES, FEW, ONE, Request, every_rule, requests
 from tests.support.junit_facts import check_junit
 from tests.support.strategies import Rows, examples
-from tests.support.verdicts import check, document, word
+from tests.support.verdicts import check, document, document_of, word
 
 COLUMNS = ["", "rule", "value", "interval", "baseline", "difference", "p"]
 STATUSES = {"passed": "✅ passed", "failed": "❌ failed", "undecided": "❔ undecided"}
-
-
-def document_of(request: Request) -> dict[str, Any]:
-    """The JSON answer's document, as a client gets it."""
-    document: dict[str, Any] = json.loads(orjson.dumps(gate_document(request.gate())))
-    return document
 
 
 def cells(line: str) -> list[str]:
@@ -137,7 +128,7 @@ class TestMarkdown:
     @given(requests())
     @examples(40)
     def test_every_verdict_is_a_table(self, request_: Request) -> None:
-        whole = document_of(request_)
+        whole = document_of(request_.gate())
         report = markdown_report(whole)
         status = word(*(each["status"] for each in whole["checks"]))
         assert report.startswith(f"### Gate {status} {STATUSES[status].split()[0]}\n\n")
@@ -157,7 +148,7 @@ class TestMarkdown:
             for bound in (0.0, 1.0):
                 rules = [rule | {kind: bound for kind in BOUNDS if kind in rule} for rule in every_rule()]
                 request = Request(ONE, baseline, rules, paired=paired, intervals=intervals)
-                report = markdown_report(document_of(request))
+                report = markdown_report(document_of(request.gate()))
                 assert all(line.isprintable() for line in report.split("\n"))
                 assert "\\" not in report
                 assert len(table_of(report)) == 1 + len(rules)
@@ -167,7 +158,7 @@ class TestJUnit:
     @given(requests())
     @examples(40)
     def test_every_verdict_is_a_suite(self, request_: Request) -> None:
-        whole = document_of(request_)
+        whole = document_of(request_.gate())
         root = ET.fromstring(junit_report(whole))
         cases = list(root.iter("testcase"))
         statuses = [each["status"] for each in whole["checks"]]
@@ -191,7 +182,7 @@ class TestJUnit:
         failing = {"metric": "roc", "min": 1.0}
         rules = [{"metric": "roc", "min": 0.1}, failing, undecided, failing, failing | {"min": 0.9999999}]
         path = tmp_path / "junit.xml"
-        path.write_bytes(junit_report(document_of(Request(ONE, None, rules))))
+        path.write_bytes(junit_report(document_of(Request(ONE, None, rules).gate())))
         assert check_junit(path) == ["passed", "failure", "error", "failure", "failure"]
         (suite,) = JUnitXml.fromfile(str(path))
         assert [case.name for case in suite] == [
@@ -206,7 +197,7 @@ class TestJUnit:
     def test_warnings_are_there(self, tmp_path: Path) -> None:
         no_sweep = Rows([2, 1], [1, 2], 3, 3)
         path = tmp_path / "junit.xml"
-        path.write_bytes(junit_report(document_of(Request(no_sweep, None, [{"metric": "roc", "min": 0.5}]))))
+        path.write_bytes(junit_report(document_of(Request(no_sweep, None, [{"metric": "roc", "min": 0.5}]).gate())))
         assert check_junit(path) == ["error"]
         (suite,) = JUnitXml.fromfile(str(path))
         assert [each.name for each in suite.properties()] == ["not_a_sweep"]
@@ -247,7 +238,7 @@ class TestJUnit:
 
 @given(requests())
 def test_markdown_links_and_loads_nothing(request: Request) -> None:
-    report = markdown_report(document_of(request), "![a](http://a/b.png)", "<img src=http://a> [b]: http://b")
+    report = markdown_report(document_of(request.gate()), "![a](http://a/b.png)", "<img src=http://a> [b]: http://b")
     prose = re.sub(r"(`+) ?.*? ?\1", "", report)  # text in code is not markup
     assert not re.search(r"\]\(|\]:|<\w|https?:", prose)
 

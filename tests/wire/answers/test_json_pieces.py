@@ -10,11 +10,18 @@ import pytest
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.sample import Sample
 from service.inference.curves_with_intervals import EvaluatedCurves
-from service.wire.answers import json_answers
+from service.operations import OPERATIONS
+from service.operations.operation import Selection
+from service.wire.answers import json_pieces
+from service.wire.media_types import JSON
+
+
+def pieces_of(curves):
+    return OPERATIONS["curves"].encode(JSON, EvaluatedCurves(curves, curves.warnings), Selection()).pieces
 
 
 def json_answer(curves):
-    return b"".join(json_answers.json_answer("curves", EvaluatedCurves(curves, curves.warnings)))
+    return b"".join(pieces_of(curves))
 
 
 @pytest.mark.parametrize("short", [0, 3, 1 << 10])
@@ -23,15 +30,15 @@ def test_the_size_of_writes_changes_nothing(short, piece, monkeypatch):
     scores = np.arange(30.0) % 7
     curves = evaluate_curves(Sample(scores, np.arange(30) % 3 == 0))
     expected = json_answer(curves)
-    monkeypatch.setattr(json_answers, "_SHORT_COLUMN", short)
-    monkeypatch.setattr(json_answers, "_PIECE_ROWS", piece)
+    monkeypatch.setattr(json_pieces, "_SHORT_COLUMN", short)
+    monkeypatch.setattr(json_pieces, "_PIECE_ROWS", piece)
     assert json_answer(curves) == expected
 
 
 @pytest.mark.parametrize("short", [0, 1 << 10])
 @pytest.mark.parametrize("keep", ["all", "corners", "hull"])
 def test_recall_is_written_as_tpr_is(keep, short, monkeypatch):
-    monkeypatch.setattr(json_answers, "_SHORT_COLUMN", short)
+    monkeypatch.setattr(json_pieces, "_SHORT_COLUMN", short)
     dice = np.random.default_rng(3)
     sample = Sample(dice.integers(0, 40, 300) / 7, dice.random(300) < 0.3)
     curves = evaluate_curves(sample, CurvesOptions(include=frozenset({"points"}), keep=keep))
@@ -68,14 +75,14 @@ def test_no_piece_is_made_before_it_is_asked_for(monkeypatch):
     made = []
 
     class Counted:
-        OPT_SERIALIZE_NUMPY = json_answers.orjson.OPT_SERIALIZE_NUMPY
+        OPT_SERIALIZE_NUMPY = json_pieces.orjson.OPT_SERIALIZE_NUMPY
         dumps = staticmethod(lambda value, **options: made.append(value) or orjson.dumps(value, **options))
 
-    monkeypatch.setattr(json_answers, "orjson", Counted)
-    monkeypatch.setattr(json_answers, "_SHORT_COLUMN", 0)
-    monkeypatch.setattr(json_answers, "_PIECE_ROWS", 5)
+    monkeypatch.setattr(json_pieces, "orjson", Counted)
+    monkeypatch.setattr(json_pieces, "_SHORT_COLUMN", 0)
+    monkeypatch.setattr(json_pieces, "_PIECE_ROWS", 5)
     curves = evaluate_curves(Sample(np.arange(30.0), np.arange(30) % 3 == 0), CurvesOptions(frozenset({"points"})))
-    pieces = json_answers.json_answer("curves", EvaluatedCurves(curves, curves.warnings))
+    pieces = pieces_of(curves)
     asked = 0
     for _ in pieces:
         assert len(made) <= asked + 1
@@ -89,8 +96,8 @@ def test_lists_of_names_are_written_in_pieces():
     cells = [("a" * 100, "b")[: row % 2 + 1] for row in range(1_000)]
     for column in (cells, tuple(cells)):
         document = {"rate": np.arange(1_000.0), "best": column}
-        assert not json_answers._is_short(document)
-        pieces = list(json_answers._pieces(document))
+        assert not json_pieces._is_short(document)
+        pieces = list(json_pieces._pieces(document))
         assert b"".join(pieces) == orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
         assert max(bytes(piece).count(b"[") for piece in pieces) == 64
-    assert json_answers._is_short({"best": cells[:64]})
+    assert json_pieces._is_short({"best": cells[:64]})

@@ -1,0 +1,166 @@
+"""`POST /v1/comparisons`: several evaluations of one data set side by side."""
+
+from dataclasses import asdict
+from typing import Any
+
+from service.curves.comparison import Best, Comparison, evaluate_comparison
+from service.operations.curves import AREAS
+from service.operations.operation import Operation, Selection
+from service.operations.tradeoffs import INDEX
+from service.operations.tradeoffs import NAMES as INDEX_NAMES
+from service.wire.answers.parts import (
+    AnswerColumn,
+    Part,
+    Stacked,
+    Table,
+    Value,
+    count,
+    flag,
+    names,
+    number,
+    score,
+    tables_of,
+    text,
+)
+from service.wire.answers.writing_work import comparison_written
+from service.wire.budget import spend
+from service.wire.formats.tables import several_evaluations
+from service.wire.limits import Limits
+from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
+from service.wire.requests.picture_schemas import DRAWS
+
+
+def _areas(found: Comparison) -> dict[str, Any]:
+    rows = [asdict(areas) for areas in found.auc]
+    return {"name": found.names} | {area.name: [row[area.name] for row in rows] for area in AREAS}
+
+
+def _best(rate: str, best: Best | None) -> dict[str, Any] | None:
+    return None if best is None else {f"{rate}_from": best.start, f"{rate}_to": best.end, "best": best.best}
+
+
+def _of_intervals(rate: str, called: str, of_best: str) -> tuple[AnswerColumn, ...]:
+    return (
+        number(f"{rate}_from", f"The lowest {called} of the interval."),
+        number(f"{rate}_to", f"The highest {called} of the interval."),
+        names("best", f"The names of all classifiers {of_best}."),
+    )
+
+
+def _evaluate(checked: ComparisonsRequest, selection: Selection, _limits: Limits) -> Comparison:
+    comparison = evaluate_comparison(checked.evaluations, checked.indices, selection.drawing)
+    spend(comparison_written(comparison))
+    return comparison
+
+
+_ANSWER: tuple[Part, ...] = (
+    Value(
+        "positives",
+        "The number of positives, the same for every classifier; with weights, their total weight.",
+        lambda found: found.positives,
+        kind="count",
+    ),
+    Value(
+        "negatives",
+        "The number of negatives, the same for every classifier; with weights, their total weight.",
+        lambda found: found.negatives,
+        kind="count",
+    ),
+    Table(
+        "auc",
+        "The areas of each classifier, one row each, in the order of the evaluations. The schema `Areas` describes "
+        "them.",
+        _areas,
+        columns=(
+            text("name", "The name of the classifier."),
+            number("roc", "The area under its ROC curve; `null` if its counts are not a sweep.", null=True),
+            number("roc_hull", "The area under its ROC convex hull."),
+            number("pr", "The area under its precision-recall curve; `null` if its counts are not a sweep.", null=True),
+            number(
+                "pr_trapezoid",
+                "The same by trapezoids; `null` if its counts are not a sweep, not whole, or there are more than 1e7 "
+                "positives.",
+                null=True,
+            ),
+            number("pr_achievable", "The area under its achievable precision-recall curve."),
+            number(
+                "average_precision",
+                "The sum of (gain in recall) times (precision); `null` if its counts are not a sweep.",
+                null=True,
+            ),
+        ),
+    ),
+    Table(
+        "dominance",
+        "For every ordered pair of classifiers, whether the first one's curve is nowhere below the second one's, in "
+        "ROC space and equivalently in precision-recall space. Decided exactly. `null` if some counts are not a sweep.",
+        lambda found: found.dominance,
+        null=True,
+        columns=(
+            text("curve", "The name of the classifier whose curve may dominate."),
+            text("over", "The name of the other classifier."),
+            flag(
+                "dominates",
+                "Whether at every number of true positives the first has no more false positives than the other.",
+            ),
+        ),
+    ),
+    Table(
+        "best_roc",
+        "Which ROC curves are highest where: intervals of the false positive rate in rising order, from 0 to 1 without "
+        "gaps. At a vertical step a curve is as high as its top. `null` if some counts are not a sweep.",
+        lambda found: _best("fpr", found.best_roc),
+        null=True,
+        columns=_of_intervals(
+            "fpr",
+            "false positive rate",
+            "whose true positive rate is greatest throughout the interval, except perhaps at its ends",
+        ),
+    ),
+    Table(
+        "best_pr",
+        "Which precision-recall curves are highest where: intervals of recall in rising order, from 0 to 1 without "
+        "gaps. Precision is greatest where false positives are fewest. `null` if some counts are not a sweep.",
+        lambda found: _best("recall", found.best_pr),
+        null=True,
+        columns=_of_intervals(
+            "recall", "recall", "whose precision is greatest throughout the interval, except perhaps at its ends"
+        ),
+    ),
+    Table(
+        "joint_hull",
+        "The vertices of the ROC convex hull of the rows of all classifiers together, from (0, 0) to (positives, "
+        "negatives). Rows on an edge between two vertices are not listed.",
+        lambda found: found.joint_hull,
+        columns=(
+            number("fpr", "False positive rate, fp / negatives."),
+            number("tpr", "True positive rate, tp / positives."),
+            count("tp", "True positives."),
+            count("fp", "False positives."),
+            names("suppliers", "The names of all classifiers that have this row."),
+            score(
+                "threshold",
+                "The threshold of the first supplier's first such row; `null` where it has none.",
+                null=True,
+            ),
+        ),
+    ),
+    Stacked(
+        "best_tradeoff",
+        "Which optimal trade-off curves are highest where, by each index: intervals of λ in rising order, from 0 to 1 "
+        "without gaps. An index that `indices` leaves out is absent.",
+        lambda found: {name: _best("lambda", best) for name, best in found.best_tradeoff.items()},
+        columns=_of_intervals("lambda", "λ", "that have the best row there"),
+        key=INDEX,
+        keys=INDEX_NAMES,
+    ),
+)
+
+COMPARISONS = Operation(
+    name="comparisons",
+    schema=ComparisonsRequestSchema(),
+    form=several_evaluations("indices", drawn=DRAWS),
+    evaluate=_evaluate,
+    answer=_ANSWER,
+    tables=tables_of(_ANSWER),
+)

@@ -1,0 +1,442 @@
+"""`POST /v1/curves`: one evaluation, its curves and what is read off them."""
+
+from dataclasses import replace
+from typing import Any
+
+from service.curves.pr import AtRecall
+from service.inference.bounded import has_bounds
+from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
+from service.inference.rules import AREAS_WITH_INTERVALS
+from service.operations.operation import Operation, Selection
+from service.wire.answers.parts import (
+    ABSENT,
+    Part,
+    Row,
+    Rows,
+    Table,
+    Value,
+    count,
+    exact,
+    flag,
+    integer_if_whole,
+    number,
+    score,
+    tables_of,
+    text,
+)
+from service.wire.formats.tables import one_evaluation_with_soft_labels
+from service.wire.limits import Limits
+from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
+from service.wire.requests.picture_schemas import DRAWS
+
+TOTALS = (
+    Value(
+        "positives",
+        "The number of positives; with weights, their total weight.",
+        lambda found: found.positives,
+        kind="count",
+    ),
+    Value(
+        "negatives",
+        "The number of negatives; with weights, their total weight.",
+        lambda found: found.negatives,
+        kind="count",
+    ),
+)
+
+AREAS = (
+    number(
+        "roc",
+        "The area under the ROC curve, by trapezoids: the probability that a positive scores above a negative, ties "
+        "counting one half (the Wilcoxon-Mann-Whitney statistic). `null` if the counts are not a sweep.",
+        null=True,
+    ),
+    number(
+        "roc_hull",
+        "The area under the ROC convex hull: what you can reach by choosing among the rows, at random if needed. Never "
+        "below `roc`.",
+    ),
+    number(
+        "pr",
+        "The area under the precision-recall curve, interpolated linearly in counts and integrated in closed form. "
+        "`null` if the counts are not a sweep.",
+        null=True,
+    ),
+    number(
+        "pr_trapezoid",
+        "The same curve by trapezoids through every whole number of true positives, as Davis and Goadrich compute it; "
+        "it approaches `pr` as the positives grow. `null` if the counts are not a sweep, not whole, or there are more "
+        "than 1e7 positives.",
+        null=True,
+    ),
+    number(
+        "pr_achievable", "The area under the achievable precision-recall curve, that of the ROC hull. Never below `pr`."
+    ),
+    number(
+        "average_precision",
+        "The sum over rows of (gain in recall) times (precision of the row): a step function without interpolation, so "
+        "it can be above or below `pr`. `null` if the counts are not a sweep.",
+        null=True,
+    ),
+)
+
+_AREA = text("area", "The area.")
+_RATES = (
+    number("recall", "Recall, tp / positives."),
+    number("precision", "Precision, tp / (tp + fp); at the origin the limit along the first segment."),
+)
+
+
+def _included(name: str) -> Any:  # noqa: ANN401  # a function of a result
+    return lambda found: getattr(found.curves, name) if name in found.curves.include else ABSENT
+
+
+def _read_off(name: str) -> Any:  # noqa: ANN401  # a function of a result
+    return lambda found: getattr(found.curves, name) or ABSENT
+
+
+def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
+    at = found.curves.interpolation
+    if at is None:
+        return ABSENT
+    if isinstance(at, AtRecall):
+        return {"at_recall": at.at_recall}
+    return {"every": integer_if_whole(at.every)}
+
+
+def _selected_thresholds(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an array, or ABSENT
+    return ABSENT if found.curves.selected_thresholds is None else found.curves.selected_thresholds
+
+
+def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    parts = found.curves.partial
+    if not parts:
+        return ABSENT
+    ranges = {
+        "over": [each.over for each in parts.ranges],
+        "from": [each.start for each in parts.ranges],
+        "to": [each.end for each in parts.ranges],
+        "min_tpr": [each.min_tpr for each in parts.ranges],
+    }
+    return ranges | {each.name: getattr(parts, each.name) for each in _PARTIAL_AREAS if hasattr(parts, each.name)}
+
+
+_PARTIAL_AREAS = (
+    number("area", "The area.", null=True),
+    number(
+        "mean",
+        "The area divided by that of its box, (`to` - `from`)(1 - `min_tpr`); the mean height of the curve.",
+        null=True,
+    ),
+    number(
+        "mcclish",
+        "McClish's (1989) standardised area: 1/2 for chance, 1 for a perfect curve, below 1/2 for a curve below the "
+        "diagonal. `null` over `recall`, with `min_tpr`, and on overflow.",
+        null=True,
+    ),
+    number(
+        "area_lower",
+        "With open groups only, the lowest area possible; `area`, `mean` and `mcclish` are halfway between their "
+        "bounds.",
+        null=True,
+        sometimes=True,
+    ),
+    number("area_upper", "With open groups only, the highest area possible.", null=True, sometimes=True),
+    number("mean_lower", "With open groups only, the lowest mean possible.", null=True, sometimes=True),
+    number("mean_upper", "With open groups only, the highest mean possible.", null=True, sometimes=True),
+)
+
+OPERATING_POINTS = (
+    text("metric", "The requested metric."),
+    exact("at", "Where it was read."),
+    number(
+        "value",
+        "Its value; `null` for `recall_at_precision` if the curve never has this precision, and for a curve of counts "
+        "that are not a sweep.",
+        null=True,
+    ),
+    score(
+        "threshold",
+        "The row's threshold; `null` at the origin, which calls nothing positive, and where counts have none.",
+        null=True,
+    ),
+    count("tp", "The row's true positives.", null=True),
+    count("fp", "The row's false positives.", null=True),
+    number(
+        "value_lower",
+        "With open groups only, the lowest value that it can have; `value` is halfway between. All are `null` if some "
+        "order of the examples leaves it without a value.",
+        null=True,
+        sometimes=True,
+    ),
+    number("value_upper", "With open groups only, the highest value.", null=True, sometimes=True),
+)
+
+ANSWER: tuple[Part, ...] = (
+    *TOTALS,
+    Row(
+        "auc",
+        "The areas differ because they answer different questions: `roc` is about ranking, `pr` about what is called "
+        "positive; those of the hulls say what the best choice of thresholds can reach; `pr_trapezoid` and "
+        "`average_precision` are other definitions of the area under a precision-recall curve.",
+        _included("auc"),
+        columns=AREAS,
+    ),
+    Table(
+        "points",
+        "The rows of the table in curve order, with the ROC and the precision-recall view of each.",
+        _included("points"),
+        columns=(
+            score(
+                "threshold",
+                "Whatever scores at or above it (at or below it, if low scores are positive) is called positive; "
+                "`null` at the origin, unless it is one of the `thresholds` of the request.",
+                null=True,
+            ),
+            count("tp", "True positives."),
+            count("fp", "False positives."),
+            count("fn", "False negatives."),
+            count("tn", "True negatives."),
+            number("fpr", "False positive rate, fp / negatives; the ROC curve's horizontal axis."),
+            number("tpr", "True positive rate, tp / positives; the ROC curve's vertical axis."),
+            number(
+                "recall",
+                "Recall, tp / positives, the same as `tpr`; the precision-recall curve's horizontal axis.",
+            ),
+            number("precision", "Precision, tp / (tp + fp); `null` where nothing is called positive.", null=True),
+            flag(
+                "on_hull",
+                "Whether the row lies on the boundary of the ROC convex hull, at a vertex or on an edge. Decided "
+                "exactly.",
+            ),
+        ),
+    ),
+    Value(
+        "interpolation",
+        "Where the precision-recall curves are read between rows.",
+        _interpolation,
+        schema="Interpolation",
+    ),
+    Table(
+        "interpolated_pr",
+        "The precision-recall curve, interpolated linearly in counts, in curve order or in the order of `at_recall`. "
+        "`null` if the counts are not a sweep.",
+        _included("interpolated_pr"),
+        null=True,
+        columns=(
+            count("tp", "True positives at which the curve is read."),
+            count("fp", "False positives there, linear in `tp` between two rows."),
+            *_RATES,
+        ),
+    ),
+    Table(
+        "achievable_pr",
+        "The best precision-recall curve that you can reach by choosing among the rows: the rows on the ROC hull, "
+        "interpolated the same way (Davis and Goadrich, corollary 3.1).",
+        _included("achievable_pr"),
+        columns=(
+            count("tp", "True positives at which the curve is read."),
+            count("fp", "False positives there."),
+            *_RATES,
+        ),
+    ),
+    Table(
+        "calibration",
+        "Isotonic regression of the labels on the scores: adjacent scores are pooled until the share of positives does "
+        "not fall as the scores rise (with `lower_is_positive`, does not rise). The pools are the segments of the ROC "
+        "convex hull. From the lowest scores to the highest; `null` if the counts are not a sweep.",
+        _included("calibration"),
+        null=True,
+        columns=(
+            score(
+                "score_from",
+                "The lowest score of the pool; of counts the lowest threshold, `null` where it has none.",
+                null=True,
+            ),
+            score(
+                "score_to",
+                "The highest score of the pool; of counts the highest threshold, `null` where it has none.",
+                null=True,
+            ),
+            count("positives", "The positives in the pool; with weights, their total weight."),
+            count("negatives", "The negatives in the pool; with weights, their total weight."),
+            number("calibrated", "The calibrated score, positives / (positives + negatives)."),
+        ),
+    ),
+    Row(
+        "statistics",
+        "Single numbers of an evaluation. The Brier score is `miscalibration` - `discrimination` + `uncertainty`; all "
+        "four are `null` for counts, for chosen thresholds, and if a score is not between 0 and 1, with the warning "
+        "`brier_omitted`. A score beyond 0 or 1 by at most 4 units in the last place of 1 counts as 0 or 1, with the "
+        "warning `rounded_scores`.",
+        _included("statistics"),
+        columns=(
+            number(
+                "ks",
+                "The Kolmogorov-Smirnov statistic, the greatest difference between true and false positive rate of a "
+                "row.",
+            ),
+            score(
+                "ks_threshold",
+                "The threshold of that row, the first of several; `null` if it has none, as at the origin.",
+                null=True,
+            ),
+            number(
+                "prg",
+                "The area under the precision-recall-gain curve (Flach and Kull 2015): 0 for chance, 1 for a perfect "
+                "curve; it may be negative. `null` if the counts are not a sweep.",
+                null=True,
+            ),
+            number(
+                "brier",
+                "The Brier score: the mean squared difference between a score, as the probability of a positive, and "
+                "the label 0 or 1. With `lower_is_positive` a score is the probability of a negative.",
+                null=True,
+            ),
+            number("miscalibration", "How much the Brier score exceeds that of the calibrated scores.", null=True),
+            number(
+                "discrimination",
+                "How much lower the Brier score of the calibrated scores is than that of always predicting the "
+                "prevalence.",
+                null=True,
+            ),
+            number(
+                "uncertainty",
+                "The Brier score of always predicting the prevalence, prevalence (1 - prevalence).",
+                null=True,
+            ),
+        ),
+    ),
+    Value(
+        "selected_thresholds",
+        "With `tuning`, the thresholds on the tuning sample's hull, which the table was rebuilt from.",
+        _selected_thresholds,
+        kind="score",
+    ),
+    Rows(
+        "bounds",
+        "With open groups: the lowest and the highest value that each area can have, whatever the order within the "
+        "groups. The values in `auc` are then halfway between.",
+        lambda found: found.bounds if found.bounds and "auc" in found.curves.include else ABSENT,
+        columns=(number("lower", "The lowest."), number("upper", "The highest.")),
+        needs="open groups, whose score_from is below score_to",
+        key=_AREA,
+        keys=tuple(area.name for area in AREAS),
+    ),
+    Rows(
+        "intervals",
+        "Confidence intervals of the areas. The hull areas have none: a hull fitted to its own test data is biased "
+        "upward. An interval is `null` if the counts are not a sweep, if a class has fewer than two examples (of "
+        "effective size, with weights), or if the method has none for the area; `warnings` says why.",
+        lambda found: found.intervals or ABSENT,
+        columns=(
+            number("lower", "The lower end."),
+            number("upper", "The upper end."),
+            exact("level", "The two-sided confidence level."),
+            text(
+                "method",
+                "How it was computed: `delong`, `logit`, `mover`, `bootstrap`, `bca`; `score` for metrics at a "
+                "threshold or at a point of a curve; or `exact` if an area is exactly 0 or 1, also in a difference, "
+                "where the two intervals are combined (Zou and Donner 2008).",
+            ),
+            number(
+                "standard_error",
+                "The standard error, on the scale of the ends; of a bootstrap, the standard deviation of the "
+                "resamples. `null` if the method is `exact` or `score`, if a resample has no value, or with open "
+                "groups.",
+                null=True,
+            ),
+        ),
+        needs="the option intervals",
+        key=_AREA,
+        keys=AREAS_WITH_INTERVALS,
+    ),
+    Table(
+        "operating_points",
+        "Metrics at the requested points, in that order. `threshold`, `tp` and `fp` are those of the best row that "
+        "meets the condition; all are `null` if no row does.",
+        _read_off("operating_points"),
+        columns=OPERATING_POINTS,
+        needs="the option operating_points",
+    ),
+    Table(
+        "partial",
+        "Partial areas, in the order requested; `null` if the counts are not a sweep.",
+        _partial,
+        columns=(
+            text("over", "The rate that the range runs over."),
+            exact("from", "Where the range begins."),
+            exact("to", "Where it ends."),
+            exact("min_tpr", "The lowest true positive rate that counts; `null` if none was given.", null=True),
+            *_PARTIAL_AREAS,
+        ),
+        needs="the option partial",
+    ),
+    Table(
+        "costs",
+        "The lowest cost of errors at each prevalence π, in the order requested, and its row, which is on the ROC "
+        "convex hull; if several rows cost the same, the one that calls the fewest examples positive.",
+        _read_off("costs"),
+        columns=(
+            exact("prevalence", "The proportion of positives, π."),
+            number("cost", "The average cost of an example, π fn_cost (1 - tpr) + (1 - π) fp_cost fpr."),
+            number(
+                "normalized_cost",
+                "The cost divided by π fn_cost + (1 - π) fp_cost, the cost of being wrong about every example "
+                "(Drummond and Holte 2006).",
+            ),
+            score(
+                "threshold",
+                "The threshold of the row; `null` if it has none, as where nothing is called positive.",
+                null=True,
+            ),
+            count("tp", "True positives of the row, in these data."),
+            count("fp", "False positives of the row, in these data."),
+        ),
+        needs="the option costs",
+    ),
+)
+
+
+def _asked(checked: CurvesRequest) -> set[str]:
+    options = checked.options
+    given = {
+        "operating_points": options.operating_points,
+        "partial": options.partial,
+        "costs": options.costs,
+        "intervals": checked.intervals,
+        "bounds": "auc" in options.include and has_bounds(checked.evaluation, options),
+    }
+    return {*options.include} | {name for name, value in given.items() if value}
+
+
+def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> EvaluatedCurves:
+    options, intervals = checked.options, checked.intervals
+    if selection.picture is not None:
+        costs = options.costs if selection.picture.chart == "costs" else None
+        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs)
+    elif selection.table is not None:
+        options = replace(
+            options,
+            include=options.include & {"auc" if selection.table == "bounds" else selection.table},
+            operating_points=options.operating_points if selection.has("operating_points") else (),
+            partial=options.partial if selection.has("partial") else (),
+            costs=options.costs if selection.has("costs") else None,
+        )
+        intervals = intervals if selection.has("intervals") else None
+    options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)
+    return evaluate_with_intervals(checked.evaluation, options, intervals, selection.drawing)
+
+
+CURVES = Operation(
+    name="curves",
+    schema=CurvesRequestSchema(),
+    form=one_evaluation_with_soft_labels(
+        *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial", "costs"),
+        drawn=(*DRAWS, "mark"),
+    ),
+    evaluate=_evaluate,
+    answer=ANSWER,
+    tables=tuple(sorted(tables_of(ANSWER), key=lambda table: table.name != "points")),
+    asked=_asked,
+)

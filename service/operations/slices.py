@@ -1,0 +1,128 @@
+"""`POST /v1/slices`: a sample as a whole and in slices, such as countries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from service.curves.area_columns import SHARED_AREAS
+from service.inference.rules import AREAS_WITH_INTERVALS
+from service.inference.sliced import Sliced, evaluate_slices
+from service.operations.curves import ANSWER as OF_ALL_ROWS
+from service.operations.curves import AREAS, OPERATING_POINTS
+from service.operations.operation import Operation, Selection
+from service.wire.answers.parts import ABSENT, Nested, Row, Table, count, number, text
+from service.wire.answers.writing_work import slices_written
+from service.wire.budget import spend
+from service.wire.formats.tables import one_sample_in_slices
+from service.wire.limits import Limits
+from service.wire.requests.picture_schemas import DRAWS
+from service.wire.requests.slices_schemas import SlicesRequest, SlicesRequestSchema
+
+SHARED_AREA_COLUMNS = (
+    number("roc", "The area under the ROC curve.", null=True),
+    number("roc_hull", "The area under the convex hull of the ROC curve.", null=True),
+    number("pr", "The area under the precision-recall curve.", null=True),
+    number("pr_achievable", "The area under the precision-recall curve of the hull.", null=True),
+    number("average_precision", "Average precision.", null=True),
+)
+
+
+def reason_of(part: str) -> Any:  # noqa: ANN401  # a column
+    """Declare the column that says why a part has no areas."""
+    return text(
+        "reason",
+        f"Why the {part} has no areas, else `null`: `one_class`, it has no positives or no negatives; "
+        "`total_out_of_range`, those of one class weigh less than 1e-150 or more than 1e150.",
+        null=True,
+    )
+
+
+def _columns(found: Sliced) -> dict[str, Any]:
+    columns: dict[str, Any] = {"rows": found.rows, "reason": found.areas.reason}
+    columns |= {name: getattr(found.areas, name) for name in ("positives", "negatives", *SHARED_AREAS)}
+    for name, ends in (found.intervals or {}).items():
+        columns |= dict(zip((f"{name}_lower", f"{name}_upper"), ends, strict=True))
+    return columns
+
+
+def _keys_of_points(found: Sliced) -> Mapping[str, Any]:
+    if found.operating_points is None:
+        return {}
+    of_each = found.operating_points.at.size // found.rows.size
+    return {name: [value for value in values for _ in range(of_each)] for name, values in found.keys.items()}
+
+
+_SLICES = Table(
+    "slices",
+    "The slices, as columns of equal length. The columns that define slices come first, under their names; `null` "
+    "stands for rows without a value.",
+    _columns,
+    columns=(
+        count(
+            "rows",
+            "How many rows the slice has; with groups, how many examples, or how many groups if these are sums of "
+            "weights.",
+        ),
+        count("positives", "The positives of the slice; with weights, their weight."),
+        count("negatives", "The negatives of the slice; with weights, their weight."),
+        *SHARED_AREA_COLUMNS,
+        *(
+            number(
+                f"{area}_{end}",
+                f"If you asked for `intervals`, the {end} end of the interval of `{area}`; `null` if the slice has "
+                "none.",
+                null=True,
+                sometimes=True,
+            )
+            for area in AREAS_WITH_INTERVALS
+            for end in ("lower", "upper")
+        ),
+        reason_of("slice"),
+    ),
+    leading=lambda found: found.keys,
+)
+
+_POINTS = Table(
+    "operating_points",
+    "The operating points of every slice, slice after slice, as columns of equal length; the columns that define "
+    "slices come first. The rest is as from `/v1/curves`.",
+    lambda found: found.operating_points or ABSENT,
+    columns=OPERATING_POINTS,
+    needs="the option operating_points",
+    leading=_keys_of_points,
+)
+
+_OVERALL = Row(
+    "overall",
+    "All rows together.",
+    lambda found: (
+        {"positives": found.overall.positives, "negatives": found.overall.negatives}
+        | {area.name: getattr(found.overall.curves.auc, area.name) for area in AREAS}
+    ),
+    columns=(count("positives", "All positives."), count("negatives", "All negatives."), *AREAS),
+)
+
+
+def _evaluate(checked: SlicesRequest, selection: Selection, _limits: Limits) -> Sliced:
+    of_each = {"overall": 0, "slices": 1, "operating_points": len(checked.points)}
+    spend(slices_written(checked.slicing, of_each.get(str(selection.table), 1 + len(checked.points))))
+    return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
+
+
+SLICES = Operation(
+    name="slices",
+    schema=SlicesRequestSchema(),
+    form=one_sample_in_slices("operating_points", "intervals", drawn=DRAWS),
+    evaluate=_evaluate,
+    answer=(
+        Nested(
+            "overall",
+            "The results of all rows together, as from `/v1/curves`.",
+            lambda found: found.overall,
+            parts=OF_ALL_ROWS,
+        ),
+        _SLICES,
+        _POINTS,
+    ),
+    tables=(_SLICES, _OVERALL, _POINTS),
+    asked=lambda checked: {"slices", "overall"} | ({"operating_points"} if checked.points else set()),
+)
