@@ -25,7 +25,6 @@ from service.cli.options import flag
 from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.evaluation import CurvesWarning
 from service.request import Answer, Request
-from service.wire.columns import ColumnError
 from service.wire.formats.arrow_columns import column_of_array
 from service.wire.formats.csv_dialect import DECIMALS, DELIMITERS, has_numbers_as_names
 from service.wire.formats.distinct_labels import distinct_labels
@@ -51,6 +50,7 @@ from service.wire.problems import FieldError, Problem, invalid_request, problem_
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.groups_schemas import FoundGroups
 from service.wire.spellings import BLANKS
+from service.wire.wrong import Wrong
 
 _CHARACTERS = DELIMITERS | DECIMALS
 _SHOWN_ROW = 100
@@ -138,7 +138,7 @@ class EngineRows:
         try:
             with opened() as engine:
                 return self._read(engine, given)
-        except (ColumnRefused, ColumnError) as refused:
+        except (ColumnRefused, Wrong) as refused:
             column = getattr(refused, "column", given.get("labels", "labels"))
             error = FieldError(f"/{column}", refused.code, refused.detail)
             fail(self._lines(invalid_request([error]), given))

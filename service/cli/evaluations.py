@@ -25,7 +25,7 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
 from service.environment import leave_pandas_out
 from service.wire.answers.infinite import finite_in_order
-from service.wire.columns import ColumnError, labels, numbers
+from service.wire.columns import labels, numbers
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.missing_cells import without_missing
 from service.wire.formats.query_options import (
@@ -38,6 +38,7 @@ from service.wire.formats.query_options import (
 )
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
+from service.wire.wrong import Wrong
 
 UNNAMED = ""
 """The key of a single file without a name: a table or a request with all evaluations."""
@@ -207,7 +208,7 @@ def _plain(decoded: Decoded) -> Decoded:
             if key == "labels":
                 return plain_labels(column)
             cells = finite_in_order(numbers(column, nullable=key == "threshold")).tolist()
-        except ColumnError as error:
+        except Wrong as error:
             row = "" if error.row is None else f"/{error.row}"
             errors.append(FieldError(decoded.pointer(pointer + row), error.code, error.detail))
             return []

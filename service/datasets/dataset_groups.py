@@ -23,6 +23,7 @@ from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.groups_schemas import FoundGroups
+from service.wire.wrong import Wrong
 
 if TYPE_CHECKING:
     from service.engines.duckdb_engine import DuckDB
@@ -57,7 +58,7 @@ def _slice_values(values: "np.ndarray[Any, Any]", name: str, place: str) -> Arro
     column = column_of_array(values)
     try:
         columns.categories(column)
-    except columns.ColumnError as error:
+    except Wrong as error:
         raise invalid_value(f"{place}/slices/{pointer_token(name)}", error.code, error.detail) from None
     return column
 
@@ -96,7 +97,7 @@ def _found(query: DatasetQuery) -> "Found":
         ) from None
     except (OneClassLabels, TotalOutOfRange) as error:
         raise invalid_value(f"{place}/dataset", DOMAIN_ERROR_CODES[type(error)], error.detail) from None
-    except columns.ColumnError as error:
+    except Wrong as error:
         raise invalid_value(f"{place}/dataset", error.code, f"{dataset.labels}: {error.detail}") from None
     except EngineFailed as failure:
         _LOG.error("%s: dataset %s: %s", VARIABLE, dataset.name, failure)

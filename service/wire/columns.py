@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.errors import counted_rows, enumerated, joined
 from service.wire.spellings import as_text
+from service.wire.wrong import Wrong
 
 _SHOWN_CHARACTERS = 24
 """The characters of a wrong value that a problem repeats: as many as a double may have."""
@@ -112,45 +113,35 @@ class Categories:
     values: tuple[bool | int | str | None, ...]
 
 
-class ColumnError(ValueError):
-    """A column, or one of its rows, is wrong."""
-
-    def __init__(self, code: str, detail: str, row: int | None = None) -> None:
-        super().__init__(detail)
-        self.code = code
-        self.detail = detail
-        self.row = row
-
-
 @singledispatch
 def numbers(column: object, *, nullable: bool) -> FloatArray:
     """Read doubles, perhaps infinite; if `nullable`, a missing one is NaN.
 
-    Raises ColumnError at the first wrong row.
+    Raises Wrong at the first wrong row.
     """
-    raise ColumnError("not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
+    raise Wrong("not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
 
 
 @singledispatch
 def labels(column: object, positive_label: object) -> Labels:
-    """Read labels as True for a positive. Raises ColumnError at the first wrong row.
+    """Read labels as True for a positive. Raises Wrong at the first wrong row.
 
     Without a positive label the values are 0 and 1, false and true, or -1 and 1. With one, all others are negative; it
     is read as its column is, see spellings.py.
     """
-    raise ColumnError("not_a_column", "Must be a list of labels, such as [1, 0].")
+    raise Wrong("not_a_column", "Must be a list of labels, such as [1, 0].")
 
 
 @singledispatch
 def contents(column: object) -> Contents:
-    """List the contents of a column. Raises ColumnError if it is not a column."""
-    raise ColumnError("not_a_column", "Must be a list, such as [0.9, 0.2].")
+    """List the contents of a column. Raises Wrong if it is not a column."""
+    raise Wrong("not_a_column", "Must be a list, such as [0.9, 0.2].")
 
 
 @singledispatch
 def categories(column: object) -> Categories:
-    """Read a column that defines slices: text, integers, booleans, times, or no value. Raises ColumnError."""
-    raise ColumnError("not_a_column", 'Must be a list of strings, integers or booleans, such as ["DE", "FR"].')
+    """Read a column that defines slices: text, integers, booleans, times, or no value. Raises Wrong."""
+    raise Wrong("not_a_column", 'Must be a list of strings, integers or booleans, such as ["DE", "FR"].')
 
 
 @singledispatch
@@ -198,14 +189,14 @@ def _(column: SharedColumn, positive_label: object) -> Labels:
     return column.labels(positive_label)
 
 
-def not_a_value(row: int) -> ColumnError:
+def not_a_value(row: int) -> Wrong:
     """Make the error of a number that is NaN."""
-    return ColumnError("not_finite", f"This is NaN; it must be a number. {LEAVE_OUT}", row)
+    return Wrong("not_finite", f"This is NaN; it must be a number. {LEAVE_OUT}", row)
 
 
-def inexact_integer(row: int) -> ColumnError:
+def inexact_integer(row: int) -> Wrong:
     """Make the error for an integer that would be rounded."""
-    return ColumnError("not_exact", "This integer has no exact double, and rocpr does not round it.", row)
+    return Wrong("not_exact", "This integer has no exact double, and rocpr does not round it.", row)
 
 
 def tally(distinct: Any, counts: np.ndarray) -> Tally:  # noqa: ANN401  # a list, or an array of NumPy or pyarrow
@@ -243,13 +234,13 @@ def _plain(label: Any) -> object:  # noqa: ANN401  # as above
 def chosen_labels(
     positive: BoolArray, positive_label: object, counted: Tally, positive_rows: int | None = None
 ) -> Labels:
-    """Split one label from all others. Raises ColumnError if no row has it.
+    """Split one label from all others. Raises Wrong if no row has it.
 
     `positive_rows` is how many rows have it, if those of `positive` are not single rows.
     """
     if counted.rows and not positive.any():
         detail = f"No label equals positive_label, {shown(positive_label)}; the labels are {counted.listed}."
-        raise ColumnError("one_class", detail)
+        raise Wrong("one_class", detail)
     name = shown(positive_label)
     doubts = [(label, count) for label, count in counted.doubtful if label != name]
     others = [(other, count) for other, count in counted.most if other != name][:_LISTED]
@@ -285,7 +276,7 @@ def first_misfit(kinds: Iterable[tuple[int, Hashable]], allowed: Collection[Abst
     return None
 
 
-def label_misfit(row: int | None, counted: Tally) -> ColumnError:
+def label_misfit(row: int | None, counted: Tally) -> Wrong:
     """Make the error for labels that need a positive_label."""
     advice = "name the positive one with positive_label"
     if any(_FRACTION.fullmatch(name) for name, _ in counted.most):
@@ -299,7 +290,7 @@ def label_misfit(row: int | None, counted: Tally) -> ColumnError:
     if counted.doubtful and counted.labels - len(counted.doubtful) <= 2:  # noqa: PLR2004  # two classes
         advice = f"{_may_be_missing(counted.doubtful)}; otherwise {advice}"
     detail = f"Labels must be 0 and 1, false and true, or -1 and 1; {advice}."
-    return ColumnError("not_a_label", detail, row)
+    return Wrong("not_a_label", detail, row)
 
 
 def is_unicode(text: str) -> bool:

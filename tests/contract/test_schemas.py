@@ -77,7 +77,7 @@ JSON_TEXT = {
 }
 """Parameters whose text is JSON, or almost; objects and lists of objects have no other form in a query."""
 
-CODE_AT = {"Fault": 0, "ColumnError": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
+CODE_AT = {"Wrong": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
 """{what makes a fault: which of its arguments is the code}"""
 
 PICTURES = {operation: found for (operation, media_type), found in PICTURE_SCHEMAS.items() if media_type == PNG}

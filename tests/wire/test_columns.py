@@ -4,10 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.columns import ColumnError, Labels, SharedColumn, categories, contents, labels, numbers
+from service.wire.columns import Labels, SharedColumn, categories, contents, labels, numbers
 from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.formats.text_columns import TextColumn
+from service.wire.wrong import Wrong
 
 
 class Counted:
@@ -27,7 +28,7 @@ def _(column: Counted, *, nullable: bool):
 def _(column: Counted, positive_label: object):
     column.readings.append(positive_label)
     if positive_label == "refused":
-        raise ColumnError("not_a_label", "No such label.", 1)
+        raise Wrong("not_a_label", "No such label.", 1)
     return Labels(np.array([positive_label is True, isinstance(positive_label, float)]))
 
 
@@ -79,7 +80,7 @@ def test_numbers_and_labels_are_not_mistaken_for_each_other(positive_label):
 def test_a_refusal_is_passed_on_to_every_reader():
     shared = SharedColumn(Counted())
     for _ in range(2):
-        with pytest.raises(ColumnError) as caught:
+        with pytest.raises(Wrong) as caught:
             labels(shared, "refused")
         assert (caught.value.code, caught.value.row) == ("not_a_label", 1)
 
@@ -94,7 +95,7 @@ def test_reads_as_the_column_itself_does():
 def test_a_value_that_is_not_a_column_is_refused():
     for unreadable in (None, 3, "text", {}, SharedColumn(None)):
         for read in (lambda it: numbers(it, nullable=False), lambda it: labels(it, 1)):
-            with pytest.raises(ColumnError) as caught:
+            with pytest.raises(Wrong) as caught:
                 read(unreadable)
             assert caught.value.code == "not_a_column"
             assert caught.value.row is None
@@ -111,7 +112,7 @@ def test_a_value_that_is_not_a_column_is_refused():
     ],
 )
 def test_says_what_a_column_would_be(read, told):
-    with pytest.raises(ColumnError) as caught:
+    with pytest.raises(Wrong) as caught:
         read(3)
     assert caught.value.detail == told
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from service.curves.arrays import LARGEST_DOUBLE, FloatArray
 from service.curves.evaluation import CurvesWarning
-from service.wire.columns import ColumnError
+from service.wire.wrong import Wrong
 
 _WRITTEN = repr(LARGEST_DOUBLE).replace("+", "")
 
@@ -18,13 +18,13 @@ INFINITE_SCORES = CurvesWarning(
 
 
 def finite_in_order(scores: FloatArray) -> FloatArray:
-    """Numbers in the same order that JSON has. Raises ColumnError if there is no number beyond a finite one."""
+    """Numbers in the same order that JSON has. Raises Wrong if there is no number beyond a finite one."""
     infinite = np.isinf(scores)
     if not infinite.any():
         return scores
     if (np.abs(scores) == LARGEST_DOUBLE).any():
         detail = f"This is sent as JSON, which has no number beyond {_WRITTEN}, and that is here, too."
-        raise ColumnError("not_finite", detail, int(infinite.argmax()))
+        raise Wrong("not_finite", detail, int(infinite.argmax()))
     return np.clip(scores, -LARGEST_DOUBLE, LARGEST_DOUBLE)
 
 

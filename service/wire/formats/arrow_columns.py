@@ -16,7 +16,6 @@ from pyarrow import types
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray
 from service.wire.columns import (
     LEAVE_OUT,
-    ColumnError,
     Labels,
     chosen_labels,
     inexact_integer,
@@ -30,6 +29,7 @@ from service.wire.formats.text_columns import TextColumn, identity_of, labels_of
 from service.wire.formats.times import is_time
 from service.wire.problems import Problem
 from service.wire.spellings import as_number, as_truth, unquoted
+from service.wire.wrong import Wrong
 
 UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError)
 """What pyarrow raises for invalid bytes. Its MemoryError is a subclass of one of these, but means something else."""
@@ -190,18 +190,18 @@ def _(column: ArrowColumn, *, nullable: bool) -> FloatArray:
             detail += (
                 " Write a column with one number of each list or vector, in Spark vector_to_array(probability)[1]."
             )
-        raise ColumnError("not_a_number", detail)
+        raise Wrong("not_a_number", detail)
     kind = cells.type
     if is_text(kind) or types.is_boolean(kind):
         what = "text" if is_text(kind) else "booleans"
-        raise ColumnError("not_a_number", f"This is a column of {what}; it must hold numbers.")
+        raise Wrong("not_a_number", f"This is a column of {what}; it must hold numbers.")
     if types.is_decimal(kind):  # written as digits, which the text parser rounds correctly
         cells = pc.cast(cells, pa.string())
     missing = None
     if cells.null_count:
         missing = pc.is_null(cells).to_numpy()
         if not nullable:
-            raise ColumnError("not_a_number", f"This is null; it must be a number. {LEAVE_OUT}", int(missing.argmax()))
+            raise Wrong("not_a_number", f"This is null; it must be a number. {LEAVE_OUT}", int(missing.argmax()))
         if types.is_null(kind):
             return np.full(len(cells), np.nan)
         cells = pc.fill_null(cells, "0" if types.is_decimal(kind) else 0)
@@ -230,10 +230,10 @@ def _(column: ArrowColumn, positive_label: object) -> Labels:
     cells = column.cells
     if cells is None or is_time(cells.type):
         detail = f"This column is {column.shown_kind}; labels must be integers, floats, decimals, booleans or text."
-        raise ColumnError("not_a_label", detail)
+        raise Wrong("not_a_label", detail)
     if cells.null_count:
         row = pc.index(pc.is_null(cells), True).as_py()
-        raise ColumnError("not_a_label", f"This is null; it must be a label. {LEAVE_OUT}", row)
+        raise Wrong("not_a_label", f"This is null; it must be a label. {LEAVE_OUT}", row)
     if is_text(cells.type):
         return labels_of_texts(cells, positive_label)
     return _labels_of(numbers(column, nullable=False) if types.is_decimal(cells.type) else _flat(cells), positive_label)
@@ -246,7 +246,7 @@ def _(column: ArrayColumn, positive_label: object) -> Labels:
 
 def _labels_of(values: np.ndarray, positive_label: object) -> Labels:
     if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
-        raise ColumnError("not_a_label", "This is not a finite number, so it cannot be a label.", int(finite.argmin()))
+        raise Wrong("not_a_label", "This is not a finite number, so it cannot be a label.", int(finite.argmin()))
     return _default_labels(values) if positive_label is None else _chosen_labels(values, positive_label)
 
 

@@ -6,24 +6,25 @@ import numpy as np
 import pyarrow as pa
 
 from service.curves.arrays import IntArray
-from service.wire.columns import ColumnError, Labels, chosen_labels, label_misfit, labels, tally
+from service.wire.columns import Labels, chosen_labels, label_misfit, labels, tally
 from service.wire.formats.arrow_columns import ArrowColumn, is_readable, is_text
 from service.wire.spellings import unquoted
+from service.wire.wrong import Wrong
 
 
 def distinct_labels(values: list[Any], counts: IntArray, positive_label: str | None) -> Labels:
     """Read distinct labels like a body's column of labels; `counts` are the rows of each.
 
-    Raises ColumnError with the same sentence as for a body, but without a row.
+    Raises Wrong with the same sentence as for a body, but without a row.
     """
     try:
         cells = pa.chunked_array([pa.array(values)])
     except (pa.ArrowException, TypeError):
-        raise ColumnError("not_a_label", "Labels must be integers, floats, decimals, booleans or text.") from None
+        raise Wrong("not_a_label", "Labels must be integers, floats, decimals, booleans or text.") from None
     column = ArrowColumn(cells if is_readable(cells.type) else None, str(cells.type))
     try:
         read = labels(column, positive_label)
-    except ColumnError as error:
+    except Wrong as error:
         if error.code == "one_class":
             named = positive_label if is_text(cells.type) else unquoted(positive_label)
             chosen_labels(np.zeros(len(values), np.bool_), named, tally(values, counts))

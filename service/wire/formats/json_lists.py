@@ -12,7 +12,6 @@ import numpy as np
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray
 from service.wire.columns import (
-    ColumnError,
     Labels,
     Tally,
     are_two,
@@ -29,6 +28,7 @@ from service.wire.columns import (
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.text_columns import refuse_spellings
 from service.wire.spellings import Reading, as_number, as_text, as_truth, reading, unquoted
+from service.wire.wrong import Wrong
 
 _VALUE_KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "string"}
 _NAMES_OF_TYPES = {
@@ -59,7 +59,7 @@ def _(column: list, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg] 
     if wrong:
         row = _first(type(value) in wrong for value in column)
         what = _quoted(column[row]) or _other(column[row], "number") + _by_shape(column, row, _OF_SEVERAL_SCORES)
-        raise ColumnError("not_a_number", what, row)
+        raise Wrong("not_a_number", what, row)
     if type(None) in kinds:
         column = [math.nan if value is None else value for value in column]
     try:
@@ -80,7 +80,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
     if wrong:
         row = _first(type(value) in wrong for value in column)
         what = _other(column[row], "label") + _by_shape(column, row, _OF_SEVERAL_LABELS)
-        raise ColumnError("not_a_label", what, row)
+        raise Wrong("not_a_label", what, row)
     if types == {bool} and (positive_label is None or positive_label is True):
         return Labels(np.frombuffer(bytes(column), np.bool_))
     kinds = {_VALUE_KINDS[kind] for kind in types}
@@ -91,7 +91,7 @@ def _(column: list, positive_label: object) -> Labels:  # type: ignore[type-arg]
         misfit = first_misfit(enumerate(map(_typed, column)), _DEFAULT_LABELS)
         assert misfit is not None  # noqa: S101  # labels do not fit any set
         quoted = _quoted(column[misfit])
-        raise ColumnError("not_a_label", quoted, misfit) if quoted else label_misfit(misfit, _tally(column))
+        raise Wrong("not_a_label", quoted, misfit) if quoted else label_misfit(misfit, _tally(column))
     return Labels(np.fromiter(map(eq, column, repeat(1)), np.bool_, len(column)))
 
 

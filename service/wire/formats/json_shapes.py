@@ -6,11 +6,12 @@ Knows what pandas and other tools write, not what a request means.
 from typing import Any
 
 from service.curves.arrays import FloatArray
-from service.wire.columns import ColumnError, Contents, Labels, contents, labels, numbers
+from service.wire.columns import Contents, Labels, contents, labels, numbers
 from service.wire.formats.json_columns import NumberList
 from service.wire.media_types import CSV
 from service.wire.problems import FieldError, invalid_request, invalid_value, pointer_token
 from service.wire.usual_names import likely
+from service.wire.wrong import Wrong
 
 _SEND_COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; in Python, '
 _MOST_EXAMINED = 100
@@ -108,12 +109,12 @@ def _(column: dict) -> Contents:  # type: ignore[type-arg]  # as for a list
     raise _by_row(column)
 
 
-def _by_row(column: dict[str, Any]) -> ColumnError:
+def _by_row(column: dict[str, Any]) -> Wrong:
     if column.keys() & {"dtype", "bdata"}:
         detail = "This is an encoded array, as plotly writes NumPy's; it must be a list: array.tolist()."
-        return ColumnError("not_a_column", detail)
+        return Wrong("not_a_column", detail)
     detail = (
         f"This is an object of rows, as pandas' to_json and to_dict write; it must be a list: {_CALL}; "
         "of a typed array in JavaScript, Array.from(array)."
     )
-    return ColumnError("not_a_column", detail)
+    return Wrong("not_a_column", detail)

@@ -16,7 +16,7 @@ from pyarrow import types
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER
 from service.wire.budget import spend
-from service.wire.columns import MOST_VALUES, ColumnError, Contents, Value, contents, numbers
+from service.wire.columns import MOST_VALUES, Contents, Value, contents, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
 from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
@@ -27,6 +27,7 @@ from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
 from service.wire.formats.times import is_time, texts_of
 from service.wire.spellings import BLANKS
+from service.wire.wrong import Wrong
 
 _LONGEST_VALUE = 200
 """The longest text listed, in characters: a longer one is hardly a label."""
@@ -126,7 +127,7 @@ def _written_kind(column: TextColumn, values: list[Any]) -> str:
         numbers(few, nullable=False)
         if len(values) > MOST_VALUES:
             numbers(column, nullable=True)
-    except ColumnError:
+    except Wrong:
         return "text"
     return "number"
 

@@ -11,12 +11,13 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.curves.arrays import IntArray
-from service.wire.columns import Categories, ColumnError, categories, is_unicode, numbers
+from service.wire.columns import Categories, categories, is_unicode, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, may_define_slices
 from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.text_columns import TextColumn, coded, trimmed
 from service.wire.formats.times import is_time, texts_of
+from service.wire.wrong import Wrong
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text"}
 _BOUND = 2**63 - 1
@@ -161,9 +162,9 @@ def _in_order(found: IntArray, values: pa.Array) -> Categories:
     return Categories(places[found], (*listed, None) if missing else tuple(listed))
 
 
-def _misfit(detail: str, row: int | None = None) -> ColumnError:
-    return ColumnError("not_a_slice", detail, row)
+def _misfit(detail: str, row: int | None = None) -> Wrong:
+    return Wrong("not_a_slice", detail, row)
 
 
-def _too_large(row: int) -> ColumnError:
-    return ColumnError("not_exact", f"The absolute value of an integer is above {_BOUND}.", row)
+def _too_large(row: int) -> Wrong:
+    return Wrong("not_exact", f"The absolute value of an integer is above {_BOUND}.", row)

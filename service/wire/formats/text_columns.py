@@ -17,7 +17,6 @@ from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, 
 from service.wire.columns import (
     LEAVE_OUT,
     NO_VALUE,
-    ColumnError,
     Labels,
     are_two,
     chosen_labels,
@@ -32,6 +31,7 @@ from service.wire.columns import (
 )
 from service.wire.formats.distinct_cells import encoded
 from service.wire.spellings import BLANKS, as_number, as_text, as_truth, is_spelling, is_word, seen
+from service.wire.wrong import Wrong
 
 _DECIMAL_TEXT = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _INTEGER_TEXT = re.compile(r"[+-]?\d+")
@@ -95,7 +95,7 @@ def _refuse_overflow(cells: pa.ChunkedArray, rows: IntArray) -> None:
     first = pc.index(pc.match_substring_regex(there, r"\d"), True).as_py()
     if first >= 0:
         detail = f"{shown(there[first].as_py())} is beyond the range of a double; for infinity, write inf or -inf."
-        raise ColumnError("not_finite", detail, int(rows[first]))
+        raise Wrong("not_finite", detail, int(rows[first]))
 
 
 def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -103,13 +103,13 @@ def _with_points(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.replace_substring(pc.replace_substring(cells, ".", "_"), ",", ".")
 
 
-def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str) -> ColumnError:
+def _not_a_number(cells: pa.ChunkedArray, points: pa.ChunkedArray, decimal: str) -> Wrong:
     """Make the error of the first cell that is not a number; `points` are the cells with decimal points."""
     good = pc.fill_null(pc.match_substring_regex(points, _DECIMAL_TEXT), True)  # noqa: FBT003  # pyarrow's signature
     row = pc.index(good, False).as_py()
     text = cells[row].as_py()
     blank = f"This is blank; it must be a number. {LEAVE_OUT}"
-    return ColumnError("not_a_number", f"{shown(text)} {_fault(text, decimal)}" if text else blank, row)
+    return Wrong("not_a_number", f"{shown(text)} {_fault(text, decimal)}" if text else blank, row)
 
 
 def _fault(text: str, decimal: str) -> str:
@@ -134,7 +134,7 @@ def _(column: TextColumn, positive_label: object) -> Labels:
     blank = pc.index(texts, "").as_py()
     if blank >= 0 and named != "":
         row = int((codes == blank).argmax())
-        raise ColumnError("not_a_label", f"This is blank; it must be a label. {LEAVE_OUT}", row)
+        raise Wrong("not_a_label", f"This is blank; it must be a label. {LEAVE_OUT}", row)
     return _labels(codes, texts, named, column.decimal)
 
 
@@ -175,7 +175,7 @@ def _equal_texts(codes: IntArray, texts: pa.Array, positive_label: object) -> La
     twins = pc.indices_nonzero(pc.equal(alike.cast(pa.binary()), _as_bytes(seen(label)))).to_pylist()
     if len(twins) > 1:
         other = next(twin for twin in twins if twin != place)
-        raise ColumnError("not_a_label", _look_alike(texts[other].as_py(), label), int((codes == other).argmax()))
+        raise Wrong("not_a_label", _look_alike(texts[other].as_py(), label), int((codes == other).argmax()))
     positive: BoolArray = codes == place
     if place >= 0 and are_two(texts.to_pylist() if len(texts) <= 2 else []):  # noqa: PLR2004  # two classes
         return Labels(positive)
@@ -197,20 +197,20 @@ def refuse_spellings(
     """Refuse cells that mean the positive label where another, such as a word or a 2 beside True, makes all text.
 
     So are those that look like the label. Otherwise they would be negative, and a gate could pass because of one cell.
-    `first_row` is the first row of a distinct cell, by its place. Raises ColumnError.
+    `first_row` is the first row of a distinct cell, by its place. Raises Wrong.
     """
     label = as_text(positive_label)
     for place, cell in enumerate(distinct):
         if as_text(cell) != label and is_spelling(cell, positive_label, decimal):
             if seen(as_text(cell)) == seen(label):
-                raise ColumnError("not_a_label", _look_alike(cell, label), first_row(place))
+                raise Wrong("not_a_label", _look_alike(cell, label), first_row(place))
             no_truths = [each for each in distinct if as_truth(each, decimal) is None]
             other = shown(next((each for each in no_truths if as_number(each, decimal) is None), no_truths[0]))
             detail = (
                 f"{shown(cell)} and {shown(label)} mean the same, but with {other} this column is compared as text: "
                 f"write them alike, or leave out the rows with {other}."
             )
-            raise ColumnError("not_a_label", detail, first_row(place))
+            raise Wrong("not_a_label", detail, first_row(place))
 
 
 def _equal_numbers(texts: pa.Array, values: FloatArray, label: object, decimal: str) -> BoolArray:
@@ -235,7 +235,7 @@ def trimmed(codes: IntArray, texts: pa.Array) -> tuple[IntArray, pa.Array]:
 
 
 def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
-    """Number the texts, (n,), and list the distinct ones. Raises ColumnError for a null within a dictionary.
+    """Number the texts, (n,), and list the distinct ones. Raises Wrong for a null within a dictionary.
 
     Chunks may share dictionaries or have their own, and a dictionary may repeat a text.
     """
@@ -262,9 +262,7 @@ def coded(cells: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     codes = places[codes]
     if entries.dictionary.null_count:
         null = pc.index(entries.dictionary.is_null(), True).as_py()
-        raise ColumnError(
-            "not_a_label", f"This is null; it must be a label. {LEAVE_OUT}", int((codes == null).argmax())
-        )
+        raise Wrong("not_a_label", f"This is null; it must be a label. {LEAVE_OUT}", int((codes == null).argmax()))
     return codes, entries.dictionary.cast(pa.string())
 
 

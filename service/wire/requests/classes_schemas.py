@@ -15,11 +15,11 @@ from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
 from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.wire import columns
-from service.wire.columns import ColumnError
 from service.wire.requests.class_names import matched, without_affixes
-from service.wire.requests.fields import Fault, Flag, LabelColumn, NumberColumn, Text, invalid, missing_field
+from service.wire.requests.fields import Flag, LabelColumn, NumberColumn, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import classes_work
+from service.wire.wrong import Wrong
 
 _CLASS_NAME = Text(minimum=1, maximum=100)
 """The names that a class may have."""
@@ -36,10 +36,10 @@ class _ByClass(fields.Field[dict[str, Any]]):
     def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
         if not isinstance(value, dict):
             message = f"Must be an object with a column for each class, such as {self.example}."
-            raise ValidationError([Fault("not_an_object", message)])
+            raise ValidationError([Wrong("not_an_object", message)])
         if not FEWEST_CLASSES <= len(value) <= MOST_CLASSES:
             message = f"Must have {FEWEST_CLASSES} to {MOST_CLASSES} classes, not {len(value)}."
-            raise ValidationError([Fault("wrong_length", message)])
+            raise ValidationError([Wrong("wrong_length", message)])
         read: dict[str, Any] = {}
         errors: dict[str, Any] = {}
         for name, column in value.items():
@@ -54,7 +54,7 @@ class _ByClass(fields.Field[dict[str, Any]]):
 
     def _column(self, column: object) -> object:
         if column is None or column == []:
-            raise ValidationError([Fault("not_a_column", "Must be a list with a value for each row.")])
+            raise ValidationError([Wrong("not_a_column", "Must be a list with a value for each row.")])
         return self.column.deserialize(column)
 
 
@@ -70,14 +70,14 @@ class _ClassLabels(fields.Field[Any]):
             return self.by_class.deserialize(value)
         try:
             return columns.categories(value)
-        except ColumnError as error:
+        except Wrong as error:
             if error.code != "not_a_slice":
-                raise ValidationError([Fault(error.code, error.detail, error.row)]) from None
+                raise ValidationError([error]) from None
             message = "Labels must be text, integers or booleans, all of one kind."
             cell = value[error.row] if isinstance(value, list) and error.row is not None else None
             if isinstance(cell, str) and not columns.is_unicode(cell):
                 message = error.detail
-            raise ValidationError([Fault("not_a_label", message, error.row)]) from None
+            raise ValidationError([Wrong("not_a_label", message, error.row)]) from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +150,7 @@ class ClassesRequestSchema(DrawnSchema):
 def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) -> None:
     for name, column in given.items():
         if column.size != rows:
-            fault = Fault(
+            fault = Wrong(
                 "lengths_differ", f"This column has {counted_rows(column.size)}; the first one of scores has {rows}."
             )
             raise ValidationError({within: {name: [fault]}} if within else {name: [fault]})
@@ -174,14 +174,14 @@ def _unknown_class(labels: columns.Categories, places: list[int | None], names: 
     unknown = np.array([place is None for place in places])
     row = int(unknown[labels.numbers].argmax())
     value = labels.values[labels.numbers[row]]
-    fault = Fault("not_a_label", "This has no value; it must name a class.", row)
+    fault = Wrong("not_a_label", "This has no value; it must name a class.", row)
     if value is not None:
         detail = (
             f"There are no scores for the class {columns.shown(value)}; there are for "
             f"{enumerated([*map(columns.shown, names)])}. "
             "Name each column of scores after its class; for a table, scores=cat=p1,dog=p2 says which is which."
         )
-        fault = Fault("unknown_class", detail, row)
+        fault = Wrong("unknown_class", detail, row)
     return ValidationError({"labels": [fault]})
 
 
@@ -190,8 +190,8 @@ def _of_columns(labels: dict[str, columns.Labels], names: list[str]) -> dict[str
     for name in labels:
         if name not in names:
             detail = f"There are no scores for this class; there are for {enumerated([*map(columns.shown, names)])}."
-            raise ValidationError({"labels": {name: [Fault("unknown_class", detail)]}})
+            raise ValidationError({"labels": {name: [Wrong("unknown_class", detail)]}})
     for name in names:
         if name not in labels:
-            raise ValidationError({"labels": [Fault("missing", f"There are no labels for {columns.shown(name)}.")]})
+            raise ValidationError({"labels": [Wrong("missing", f"There are no labels for {columns.shown(name)}.")]})
     return {name: np.asarray(each.positive) for name, each in labels.items()}

@@ -10,10 +10,11 @@ from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
 from service.curves.errors import counted_rows
-from service.wire.columns import ColumnError, Contents, Listing, contents
+from service.wire.columns import Contents, Listing, contents
 from service.wire.problems import MAX_ERRORS
-from service.wire.requests.fields import Fault, invalid
+from service.wire.requests.fields import invalid
 from service.wire.requests.object_schemas import ObjectSchema
+from service.wire.wrong import Wrong
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +42,12 @@ class ContentsList(fields.Field[tuple[tuple[str, Contents], ...]]):
         self, value: list[tuple[str, object]], *_: object, **__: object
     ) -> tuple[tuple[str, Contents], ...]:
         listed: list[tuple[str, Contents]] = []
-        errors: dict[str, list[Fault]] = {}
+        errors: dict[str, list[Wrong]] = {}
         for name, column in value:
             try:
                 listed.append((name, contents(column)))
-            except ColumnError as error:
-                errors[name] = [Fault(error.code, error.detail, error.row)]
+            except Wrong as error:
+                errors[name] = [error]
                 if len(errors) >= MAX_ERRORS:
                     break
         if errors:
@@ -70,5 +71,5 @@ class ColumnsRequestSchema(ObjectSchema):
         for name, found in columns:
             if found.rows not in {None, rows}:
                 message = f"This column has {counted_rows(found.rows)}; the one before it has {rows}."
-                raise ValidationError({"columns": {name: [Fault("lengths_differ", message)]}})
+                raise ValidationError({"columns": {name: [Wrong("lengths_differ", message)]}})
         return ColumnsRequest(Listing(rows, columns))

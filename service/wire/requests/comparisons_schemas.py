@@ -13,9 +13,10 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import ChoiceSet, Fault, ObjectList, Text, invalid, missing_field
+from service.wire.requests.fields import ChoiceSet, ObjectList, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import comparisons_work
+from service.wire.wrong import Wrong
 
 LONGEST_CURVE_NAME = 100
 """The most characters in the name of an evaluation."""
@@ -70,7 +71,7 @@ class ComparisonsRequestSchema(DrawnSchema):
         for position, (name, evaluation) in enumerate(data["evaluations"]):
             if name in evaluations:
                 earlier = list(evaluations).index(name)
-                fault = Fault("duplicate", f"evaluations[{earlier}] already has this name.")
+                fault = Wrong("duplicate", f"evaluations[{earlier}] already has this name.")
                 raise ValidationError({"evaluations": {position: {"name": [fault]}}})
             evaluations[name] = evaluation
         indices = data.get("indices", frozenset(INDICES))

@@ -15,9 +15,10 @@ from service.curves.histogram import Histogram
 from service.curves.sample import Sample
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
-from service.wire.requests.fields import Fault, Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
+from service.wire.requests.fields import Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.object_schemas import ObjectSchema, is_absent
+from service.wire.wrong import Wrong
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
 """Fields for the meaning of labels and scores, and the types of their values; a bool is an int."""
@@ -159,4 +160,4 @@ def _sample(data: dict[str, Any]) -> Sample:
 def _fault_of(error: DomainError, data: dict[str, Any]) -> ValidationError:
     """Turn an error of the mathematics into a fault of its field; a total may not have been given."""
     field = error.column if error.column in data else "_schema"
-    return ValidationError({field: [Fault(DOMAIN_ERROR_CODES[type(error)], error.detail, error.row)]})
+    return ValidationError({field: [Wrong(DOMAIN_ERROR_CODES[type(error)], error.detail, error.row)]})

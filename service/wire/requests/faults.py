@@ -24,8 +24,8 @@ from service.curves.errors import (
     TotalsDiffer,
 )
 from service.wire.problems import FieldError, pointer_token
-from service.wire.requests.fields import Fault
 from service.wire.requests.object_schemas import is_absent
+from service.wire.wrong import Wrong
 
 DOMAIN_ERROR_CODES: dict[type[DomainError], str] = {
     LengthsDiffer: "lengths_differ",
@@ -82,7 +82,7 @@ def _place(pointer: str) -> list[tuple[bool, int, str]]:
     return [(False, int(token), "") if token.isdecimal() else (True, 0, token) for token in pointer.split("/")]
 
 
-def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:
+def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Wrong]]:
     if isinstance(messages, dict):
         for key, inner in messages.items():
             of_object = key == "_schema" and not _is_unknown(inner)
@@ -90,7 +90,7 @@ def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:
     elif isinstance(messages, list):
         for fault in messages:
             yield from _faults(fault, pointer)
-    elif isinstance(messages, Fault):
+    elif isinstance(messages, Wrong):
         yield (pointer if messages.row is None else f"{pointer}/{messages.row}"), messages
     else:
         raise TypeError(f"marshmallow's own message is left unmapped: {messages!r}")
@@ -99,5 +99,5 @@ def _faults(messages: object, pointer: str) -> Iterator[tuple[str, Fault]]:
 def _is_unknown(messages: object) -> bool:
     """Whether these are messages of an unknown field, whose name may be marshmallow's name for the whole object."""
     return isinstance(messages, list) and any(
-        isinstance(fault, Fault) and fault.code == "unknown_field" for fault in messages
+        isinstance(fault, Wrong) and fault.code == "unknown_field" for fault in messages
     )

@@ -1,12 +1,11 @@
 """marshmallow fields that check a value or a whole column, and never coerce.
 
-A wrong value is a ValidationError whose message is a Fault, so that its code and row survive to the problem.
+A wrong value is a ValidationError whose message is a Wrong, so that its code and row survive to the problem.
 """
 
 import math
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from marshmallow import Schema, ValidationError, fields
 from service.curves.arrays import FloatArray
 from service.wire import columns
 from service.wire.problems import MAX_ERRORS
+from service.wire.wrong import Wrong
 
 _NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
 """The bits of -0.0, which no other double has."""
@@ -32,18 +32,9 @@ _NOT_TEXT = {"Cc", "Cs"}
 """Unicode's categories of control characters and surrogates."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a value: a stable code, a sentence, and the row if the value is a column."""
-
-    code: str
-    detail: str
-    row: int | None = None
-
-
 def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
     """Make the error of one field, or of the whole object."""
-    return ValidationError({field: [Fault(code, detail)]})
+    return ValidationError({field: [Wrong(code, detail)]})
 
 
 class NumberColumn(fields.Field[FloatArray]):
@@ -71,9 +62,9 @@ class NumberColumn(fields.Field[FloatArray]):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
         try:
             column = columns.numbers(value, nullable=self.nullable)
-        except columns.ColumnError as error:
+        except Wrong as error:
             advice = f" {columns.LEAVE_OUT}" if attr in _OF_ROWS and error.detail == _NULL.format("number") else ""
-            raise ValidationError([Fault(error.code, error.detail + advice, error.row)]) from None
+            raise ValidationError([Wrong(error.code, error.detail + advice, error.row)]) from None
         least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is a missing value
         lowest = least.reduce(column, initial=np.inf)
         if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
@@ -81,7 +72,7 @@ class NumberColumn(fields.Field[FloatArray]):
         if not self.infinite and (infinite := np.isinf(column)).any():
             raise ValidationError([_infinite(int(infinite.argmax()))])
         if self.length is not None and column.size != self.length:
-            raise ValidationError([Fault("wrong_length", f"Must have {self.length} numbers, not {column.size}.")])
+            raise ValidationError([Wrong("wrong_length", f"Must have {self.length} numbers, not {column.size}.")])
         if self.minimum is not None and lowest < self.minimum:
             raise ValidationError([_beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))])
         if self.maximum is not None and most.reduce(column, initial=-np.inf) > self.maximum:
@@ -102,9 +93,9 @@ class LabelColumn(fields.Field[columns.Labels]):
             positive_label = first if _is_scalar(first) else None
         try:
             return columns.labels(value, positive_label)
-        except columns.ColumnError as error:
+        except Wrong as error:
             advice = f" {columns.LEAVE_OUT}" if error.detail == _NULL.format("label") else ""
-            raise ValidationError([Fault(error.code, error.detail + advice, error.row)]) from None
+            raise ValidationError([Wrong(error.code, error.detail + advice, error.row)]) from None
 
 
 class Scalar(fields.Field[object]):
@@ -112,7 +103,7 @@ class Scalar(fields.Field[object]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> object:
         if not _is_scalar(value):
-            raise ValidationError([Fault("not_a_label", _must_be("a string, a number or a boolean", value))])
+            raise ValidationError([Wrong("not_a_label", _must_be("a string, a number or a boolean", value))])
         return value
 
 
@@ -147,9 +138,9 @@ class Number(fields.Field[float]):
         if self.maximum is not None and number > self.maximum:
             raise ValidationError([_beyond(self.maximum, "above")])
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
-            raise ValidationError([Fault("out_of_range", f"This must be above {self.exclusive_minimum:g}.")])
+            raise ValidationError([Wrong("out_of_range", f"This must be above {self.exclusive_minimum:g}.")])
         if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
-            raise ValidationError([Fault("out_of_range", f"This must be below {self.exclusive_maximum:g}.")])
+            raise ValidationError([Wrong("out_of_range", f"This must be below {self.exclusive_maximum:g}.")])
         return number
 
 
@@ -164,10 +155,10 @@ class Whole(fields.Field[int]):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
         number = _one_number(value)
         if not number.is_integer():
-            raise ValidationError([Fault("not_whole", "Must be a whole number.")])
+            raise ValidationError([Wrong("not_whole", "Must be a whole number.")])
         if not self.minimum <= number <= self.maximum:
             message = f"Must be a whole number from {self.minimum} to {self.maximum}."
-            raise ValidationError([Fault("out_of_range", message)])
+            raise ValidationError([Wrong("out_of_range", message)])
         return int(number)
 
 
@@ -176,7 +167,7 @@ class Flag(fields.Field[bool]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
         if not isinstance(value, bool):
-            raise ValidationError([Fault("not_a_boolean", _must_be("true or false", value))])
+            raise ValidationError([Wrong("not_a_boolean", _must_be("true or false", value))])
         return value
 
 
@@ -190,13 +181,13 @@ class Text(fields.Field[str]):
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
         if not isinstance(value, str):
-            raise ValidationError([Fault("not_a_string", _must_be("a string", value))])
+            raise ValidationError([Wrong("not_a_string", _must_be("a string", value))])
         if not self.minimum <= len(value) <= self.maximum:
             message = f"Must have {self.minimum} to {self.maximum} characters, not {len(value)}."
-            raise ValidationError([Fault("wrong_length", message)])
+            raise ValidationError([Wrong("wrong_length", message)])
         if any(unicodedata.category(character) in _NOT_TEXT for character in value):
             raise ValidationError(
-                [Fault("not_text", "This contains a control character, or half of a surrogate pair.")]
+                [Wrong("not_text", "This contains a control character, or half of a surrogate pair.")]
             )
         return value
 
@@ -218,10 +209,10 @@ class ObjectList(fields.Field[list[Any]]):
         if items is None:
             example = getattr(self.schema, "example", "")
             such = such_as(f"[{example}]" if example else "")
-            raise ValidationError([Fault("not_a_list", f"Must be a list of objects{such}.")])
+            raise ValidationError([Wrong("not_a_list", f"Must be a list of objects{such}.")])
         if not self.minimum <= len(items) <= self.maximum:
             message = f"Must have {self.minimum} to {self.maximum} items, not {len(items)}."
-            raise ValidationError([Fault("wrong_length", message)])
+            raise ValidationError([Wrong("wrong_length", message)])
         loaded: list[Any] = []
         errors: dict[int, Any] = {}
         for row, item in enumerate(items):
@@ -241,11 +232,11 @@ def such_as(example: str) -> str:
     return f", such as {example}" if example else ""
 
 
-def not_one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> Fault:
+def not_one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> Wrong:
     """Make the fault of a name that is not among the choices."""
     is_f1 = isinstance(value, str) and value.lower() in _F1 and "f_measure" in choices
     told = _must_be(f"{'one of ' if len(choices) > 1 else ''}{', '.join(choices)}", value)
-    return Fault("not_one_of", f"F1 is f_measure at lambda 0.5. {told}" if is_f1 else told, row)
+    return Wrong("not_one_of", f"F1 is f_measure at lambda 0.5. {told}" if is_f1 else told, row)
 
 
 _F1 = {"f1", "f1_score", "f1-score", "f_score"}
@@ -283,7 +274,7 @@ class ChoiceSet(fields.Field[frozenset[str]]):
         items = columns.items(value)
         if items is None:
             some = f"a list with any of {', '.join(self.choices)}" if self.choices[1:] else f'["{self.choices[0]}"]'
-            raise ValidationError([Fault("not_a_list", f"Must be {some}.")])
+            raise ValidationError([Wrong("not_a_list", f"Must be {some}.")])
         names: set[str] = set()
         for row, name in enumerate(items):
             if not isinstance(name, str) or name not in self.choices:
@@ -299,19 +290,19 @@ def _must_be(what: str, value: object) -> str:
 
 def _one_number(value: object) -> float:
     if columns.items(value) is not None:
-        raise ValidationError([Fault("not_a_number", "This is a list; it must be one number.")])
+        raise ValidationError([Wrong("not_a_number", "This is a list; it must be one number.")])
     try:
         return float(columns.numbers([value], nullable=False)[0]) + 0.0  # -0.0 is 0.0
-    except columns.ColumnError as error:
-        raise ValidationError([Fault(error.code, error.detail)]) from None
+    except Wrong as error:
+        raise ValidationError([Wrong(error.code, error.detail)]) from None
 
 
-def _infinite(row: int | None = None) -> Fault:
-    return Fault("not_finite", "This is infinite; it must be a finite number.", row)
+def _infinite(row: int | None = None) -> Wrong:
+    return Wrong("not_finite", "This is infinite; it must be a finite number.", row)
 
 
-def _beyond(bound: float, word: str, row: int | None = None) -> Fault:
-    return Fault("negative" if (bound, word) == (0, "below") else "out_of_range", f"This is {word} {bound:g}.", row)
+def _beyond(bound: float, word: str, row: int | None = None) -> Wrong:
+    return Wrong("negative" if (bound, word) == (0, "below") else "out_of_range", f"This is {word} {bound:g}.", row)
 
 
 def _is_scalar(value: object) -> bool:

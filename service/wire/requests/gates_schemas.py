@@ -27,12 +27,13 @@ from service.inference.rules import (
     Rule,
 )
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import Choice, Fault, Flag, Number, ObjectList, invalid, missing_field
+from service.wire.requests.fields import Choice, Flag, Number, ObjectList, invalid, missing_field
 from service.wire.requests.gates_work import gates_work
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.usual_names import nearest
+from service.wire.wrong import Wrong
 
 MOST_RULES = 100
 """The most rules in a gate."""
@@ -54,7 +55,7 @@ class FailStatus(fields.Field[int]):
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
         number = Number().deserialize(value, attr, data)
         if number not in self.choices:
-            raise ValidationError([Fault("not_one_of", f"Must be one of {', '.join(map(str, self.choices))}.")])
+            raise ValidationError([Wrong("not_one_of", f"Must be one of {', '.join(map(str, self.choices))}.")])
         return int(number)
 
 
@@ -88,7 +89,7 @@ class MetricName(Choice):
             if meant is None:
                 raise
             names = ", ".join(self.choices)
-            raise ValidationError([Fault("not_one_of", f"Did you mean {meant}? Must be one of {names}.")]) from None
+            raise ValidationError([Wrong("not_one_of", f"Did you mean {meant}? Must be one of {names}.")]) from None
 
 
 def _meant(value: object, names: tuple[str, ...]) -> str | None:
@@ -175,7 +176,7 @@ def _check_levels(options: GateOptions) -> None:
     resamples = options.how.resamples
     for row, rule in enumerate(options.rules):
         if options.takes_resamples(rule) and not resamples_show(options.level(rule), resamples):
-            fault = Fault("out_of_range", level_too_high(resamples))
+            fault = Wrong("out_of_range", level_too_high(resamples))
             asked = {"rules": {row: {"confidence": [fault]}}}
             raise ValidationError(asked if rule.confidence else {"intervals": {"level": [fault]}})
 
@@ -232,7 +233,7 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
         if baseline is None:
             for row, rule in enumerate(data["rules"]):
                 if rule.max_drop is not None:
-                    fault = Fault("missing", "max_drop needs a baseline.")
+                    fault = Wrong("missing", "max_drop needs a baseline.")
                     raise ValidationError({"rules": {row: {"max_drop": [fault]}}})
         paired = data.get("paired", False)
         if paired and baseline is None:

@@ -9,8 +9,9 @@ from marshmallow import ValidationError, fields, post_load
 from service.curves.errors import DomainError
 from service.curves.histogram import CLOSED_SIDES, MASSES, SQUARED_MASSES, Histogram
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
-from service.wire.requests.fields import Choice, Fault, NumberColumn, invalid
+from service.wire.requests.fields import Choice, NumberColumn, invalid
 from service.wire.requests.object_schemas import ObjectSchema
+from service.wire.wrong import Wrong
 
 
 class FoundGroups(dict[str, Any]):
@@ -74,5 +75,5 @@ def merged(columns: Histogram) -> Histogram:
     try:
         return columns.merged()
     except DomainError as error:
-        fault = Fault(DOMAIN_ERROR_CODES[type(error)], error.detail, error.row)
+        fault = Wrong(DOMAIN_ERROR_CODES[type(error)], error.detail, error.row)
         raise ValidationError({"groups": {error.column or "_schema": [fault]}}) from None

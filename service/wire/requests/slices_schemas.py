@@ -21,15 +21,16 @@ from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.sliced import Slicing
-from service.wire.columns import Categories, ColumnError, categories, is_unicode
+from service.wire.columns import Categories, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, Fault, ObjectList, invalid, missing_field
+from service.wire.requests.fields import Choice, ObjectList, invalid, missing_field
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.work import slices_work
+from service.wire.wrong import Wrong
 
 MOST_SLICES = 100_000
 LONGEST_VALUE = 1_000
@@ -69,39 +70,39 @@ class SliceColumns(fields.Field[Slicing]):
     def _deserialize(self, value: object, *_: object, **__: object) -> Slicing:
         if not isinstance(value, dict):
             message = 'Must be an object of columns, such as {"country": ["DE", "FR"]}.'
-            raise ValidationError([Fault("not_an_object", message)])
+            raise ValidationError([Wrong("not_an_object", message)])
         if not 1 <= len(value) <= MOST_SLICE_COLUMNS:
             message = f"Must have 1 to {MOST_SLICE_COLUMNS} columns, not {len(value)}."
-            raise ValidationError([Fault("wrong_length", message)])
+            raise ValidationError([Wrong("wrong_length", message)])
         read: dict[str, Categories] = {}
-        errors: dict[str, list[Fault]] = {}
+        errors: dict[str, list[Wrong]] = {}
         for name, column in value.items():
             try:
                 if name in OWN_COLUMNS:
                     message = "The answer already has a column of this name; rename yours."
-                    raise ColumnError("duplicate", message)  # noqa: TRY301  # like an error of the column itself
+                    raise Wrong("duplicate", message)  # noqa: TRY301  # like an error of the column itself
                 if not is_unicode(name):
                     message = "The name of this column has half of a surrogate pair; the answer could not repeat it."
-                    raise ColumnError("not_text", message)  # noqa: TRY301  # as above
+                    raise Wrong("not_text", message)  # noqa: TRY301  # as above
                 read[name] = _short_enough(categories(column))
-            except ColumnError as error:
-                errors[name] = [Fault(error.code, error.detail, error.row)]
+            except Wrong as error:
+                errors[name] = [error]
         if errors:
             raise ValidationError(errors)
         rows = next(iter(read.values())).numbers.size
         for name, found in read.items():
             if found.numbers.size != rows:
                 message = f"This column has {counted_rows(found.numbers.size)}; the first one has {rows}."
-                raise ValidationError({name: [Fault("lengths_differ", message)]})
+                raise ValidationError({name: [Wrong("lengths_differ", message)]})
         return _combined(read)
 
 
 def _short_enough(found: Categories) -> Categories:
-    """Return the values of a column, unless one is too long. Raises ColumnError at its first row."""
+    """Return the values of a column, unless one is too long. Raises Wrong at its first row."""
     for place, value in enumerate(found.values):
         if isinstance(value, str) and len(value) > LONGEST_VALUE:
             message = f"A slice's value has at most {LONGEST_VALUE} characters; this one has {len(value)}."
-            raise ColumnError("wrong_length", message, int((found.numbers == place).argmax()))
+            raise Wrong("wrong_length", message, int((found.numbers == place).argmax()))
     return found
 
 
@@ -116,7 +117,7 @@ def _combined(read: dict[str, Categories]) -> Slicing:
         places = np.column_stack((places[used // size], used % size))
         if len(places) > MOST_SLICES:
             message = f"These columns define at least {len(places)} slices; the limit is {MOST_SLICES}."
-            raise ValidationError([Fault("too_many_slices", message)])
+            raise ValidationError([Wrong("too_many_slices", message)])
     return Slicing(
         combined,
         {

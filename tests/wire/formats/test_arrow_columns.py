@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.columns import ColumnError, labels, numbers, shown
+from service.wire.columns import labels, numbers, shown
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, is_readable, typed_column, validate
 from service.wire.problems import Problem
+from service.wire.wrong import Wrong
 from tests.support.raising import raised
 
 WIDE = 2**53
@@ -28,7 +29,7 @@ def read(cells, kind=None, **options):
 
 
 def refused(read, *args, **kwargs):
-    error = raised(ColumnError, read, *args, **kwargs)
+    error = raised(Wrong, read, *args, **kwargs)
     return error.code, error.row
 
 
@@ -91,7 +92,7 @@ def test_a_null_is_not_a_number_but_may_be_allowed():
 
 def test_columns_of_other_types_are_refused_whole():
     for cells, what in ((["1"], "text"), ([True], "booleans")):
-        error = raised(ColumnError, read, cells)
+        error = raised(Wrong, read, cells)
         assert (error.code, error.row) == ("not_a_number", None)
         assert error.detail == f"This is a column of {what}; it must hold numbers."
     assert refused(numbers, ArrowColumn(None), nullable=True) == ("not_a_number", None)
@@ -180,7 +181,7 @@ def test_a_positive_label_is_recognised_by_type_and_value(cells, label, positive
 )
 def test_a_positive_label_that_does_not_occur(cells, label):
     for chunks in (1, 2):
-        with pytest.raises(ColumnError, match=r"^No label equals positive_label, .*; the labels are ") as caught:
+        with pytest.raises(Wrong, match=r"^No label equals positive_label, .*; the labels are ") as caught:
             labels(column(cells, chunks=chunks), label)
         assert (caught.value.code, caught.value.row) == ("one_class", None)
 
@@ -350,7 +351,7 @@ def test_a_type_that_is_not_read_is_named_in_short_and_printable(kind):
         (partial(numbers, nullable=True), "; numbers must be"),
         (partial(labels, positive_label=None), "; la"),
     ):
-        error = raised(ColumnError, read, ArrowColumn(None, kind))
+        error = raised(Wrong, read, ArrowColumn(None, kind))
         shown, found, _ = error.detail.removeprefix("This column is ").partition(rest)
         assert found
         assert shown == kind.replace("\x1b", "")[:60]

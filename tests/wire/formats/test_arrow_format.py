@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from service.wire.columns import ColumnError, labels, numbers
+from service.wire.columns import labels, numbers
 from service.wire.formats import arrow_format, parquet_format
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.arrow_messages import MOST_BATCHES
@@ -17,6 +17,7 @@ from service.wire.formats.parquet_format import ParquetTable
 from service.wire.formats.table_columns import MOST_COLUMNS
 from service.wire.limits import Limits
 from service.wire.problems import Problem
+from service.wire.wrong import Wrong
 from tests.properties.bodies import arrow_body, chunked
 from tests.wire.formats.arrow_builder import END, SCHEMA, message
 
@@ -72,10 +73,10 @@ def test_types_that_are_not_read_are_named():
     columns = ArrowTable(BODY, LIMITS).read(["x", "z"])
     assert columns["z"].kind == "list<item: int64>"
     with pytest.raises(
-        ColumnError, match=r"This column is list<item: int64>; numbers must be integers, floats or decimals\."
+        Wrong, match=r"This column is list<item: int64>; numbers must be integers, floats or decimals\."
     ):
         numbers(columns["z"], nullable=False)
-    with pytest.raises(ColumnError, match=r"This column is list<item: int64>; labels must be .* or text\."):
+    with pytest.raises(Wrong, match=r"This column is list<item: int64>; labels must be .* or text\."):
         labels(columns["z"], None)
 
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from service import answer as answering
-from service.wire.columns import ColumnError, labels
+from service.wire.columns import labels
 from service.wire.formats import csv_format, json_format, json_lists
 from service.wire.formats.codings import compress
 from service.wire.formats.csv_format import CsvTable
@@ -17,6 +17,7 @@ from service.wire.formats.json_format import MOST_PLACES, VALUES_PER_ROW, decode
 from service.wire.formats.table_columns import unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem
+from service.wire.wrong import Wrong
 from tests.support.asking import LIMITS, ask, refusals
 from tests.support.raising import raised
 
@@ -53,7 +54,7 @@ def test_labels_are_not_hashed(positive_label, monkeypatch):
     monkeypatch.setattr(Colliding, "hashed", 0)
     column = [Colliding(value) for value in range(7, 1000)]
     if positive_label is None:
-        assert raised(ColumnError, labels, column, None).row == 0
+        assert raised(Wrong, labels, column, None).row == 0
     else:
         assert labels(column, positive_label).positive.sum() == 1
     assert Colliding.hashed < 20
@@ -96,7 +97,7 @@ def test_two_values_are_read(column, positive_label, positive):
     ],
 )
 def test_a_third_value_is_reported_with_its_row(column, row):
-    assert raised(ColumnError, labels, column, None).row == row
+    assert raised(Wrong, labels, column, None).row == row
 
 
 @pytest.mark.parametrize("unit", [b"[[]],", b"{},", b"[],", b'{"a":1},', b'"ab",', b"null,", b"true,"])

@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.columns import ColumnError, labels, numbers
+from service.wire.columns import labels, numbers
 from service.wire.formats import csv_format
 from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.table_columns import LONGEST_HEADER
 from service.wire.formats.text_columns import TextColumn
 from service.wire.problems import Problem
+from service.wire.wrong import Wrong
 from tests.support.asking import LIMITS, ask, refusals
 from tests.support.raising import raised
 
@@ -156,7 +157,7 @@ def test_reads_decimal_numbers_as_people_write_them():
     "cell", ["", " ", "x", "1_0", "0x10", "1,5,6", "1 2", "--1", "+-1", "1e", "e5", ".", "1d5", "١", "1\n", "\u00a01"]
 )
 def test_refuses_what_is_not_a_decimal_number(cell):
-    error = raised(ColumnError, numbers, column("1", " 2", cell), nullable=False)
+    error = raised(Wrong, numbers, column("1", " 2", cell), nullable=False)
     assert (error.code, error.row) == ("not_a_number", 2)
     if cell.isspace() or not cell:
         assert error.detail == "This is blank; it must be a number. Leave out rows without one, or set missing=drop."
@@ -166,18 +167,18 @@ def test_refuses_what_is_not_a_decimal_number(cell):
 
 @pytest.mark.parametrize("cell", ["NA", "N/A", "null", "None", " NULL "])
 def test_a_cell_that_says_there_is_no_number_is_refused_with_advice(cell):
-    error = raised(ColumnError, numbers, column("1", cell), nullable=False)
+    error = raised(Wrong, numbers, column("1", cell), nullable=False)
     assert error.detail == f"{cell.strip()!r} is not a decimal number. Leave out rows without one, or set missing=drop."
 
 
 def test_the_beginning_of_a_long_cell_is_repeated():
-    with pytest.raises(ColumnError, match=f"^'{'x' * 24}'\\.\\.\\. is not a decimal number.$"):
+    with pytest.raises(Wrong, match=f"^'{'x' * 24}'\\.\\.\\. is not a decimal number.$"):
         numbers(column("x" * 1000), nullable=False)
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", "1e400", "-1e400", "1" + "0" * 400])
 def test_refuses_what_is_not_finite(cell):
-    error = raised(ColumnError, numbers, column("1", cell), nullable=False)
+    error = raised(Wrong, numbers, column("1", cell), nullable=False)
     assert error.row == 1
     assert error.code in {"not_finite", "not_a_number"}
     assert error.detail.endswith(" Leave out rows without one, or set missing=drop.") == (cell.lower() == "nan")
@@ -188,13 +189,13 @@ def test_reads_what_is_infinite():
 
 
 def test_refuses_an_integer_that_no_double_holds():
-    error = raised(ColumnError, numbers, column("1", "0" * 5000 + "9007199254740993"), nullable=False)
+    error = raised(Wrong, numbers, column("1", "0" * 5000 + "9007199254740993"), nullable=False)
     assert (error.code, error.row) == ("not_exact", 1)
 
 
 def test_an_empty_cell_is_null_where_a_column_may_hold_it():
     np.testing.assert_array_equal(numbers(column("", "0.5", " +1"), nullable=True), [np.nan, 0.5, 1])
-    assert raised(ColumnError, numbers, column("", "nan"), nullable=True).row == 1
+    assert raised(Wrong, numbers, column("", "nan"), nullable=True).row == 1
 
 
 @pytest.mark.parametrize(
@@ -230,7 +231,7 @@ def test_labels(cells, positive_label):
     ],
 )
 def test_refuses_labels_that_are_not_binary(cells, positive_label, row):
-    error = raised(ColumnError, labels, column(*cells), positive_label)
+    error = raised(Wrong, labels, column(*cells), positive_label)
     assert (error.code, error.row) == ("not_a_label", row)
 
 
@@ -241,9 +242,9 @@ def test_a_decimal_comma_is_read_if_declared(cell, value):
     comma = TextColumn(pa.chunked_array([[cell]]), ",")
     assert numbers(comma, nullable=False).tolist() == [value]
     for point in ("0.5", "1.000", "1.000,5"):
-        with pytest.raises(ColumnError, match=f"^'{re.escape(point)}' is not a decimal number with decimal=comma"):
+        with pytest.raises(Wrong, match=f"^'{re.escape(point)}' is not a decimal number with decimal=comma"):
             numbers(TextColumn(pa.chunked_array([["0,5", point]]), ","), nullable=False)
-    with pytest.raises(ColumnError, match=r"^'0,5' has a decimal comma: set decimal=comma[.]$"):
+    with pytest.raises(Wrong, match=r"^'0,5' has a decimal comma: set decimal=comma[.]$"):
         numbers(TextColumn(pa.chunked_array([["0,5"]])), nullable=False)
     assert labels(TextColumn(pa.chunked_array([["1,0", "0"]]), ","), None).positive.tolist() == [True, False]
 
@@ -258,7 +259,7 @@ def test_a_decimal_comma_is_read_if_declared(cell, value):
     ],
 )
 def test_commas_of_thousands_are_not_taken_for_decimal_commas(cell, advice):
-    with pytest.raises(ColumnError, match=f"^'{re.escape(cell)}' has a comma: {advice}[.]$"):
+    with pytest.raises(Wrong, match=f"^'{re.escape(cell)}' has a comma: {advice}[.]$"):
         numbers(TextColumn(pa.chunked_array([["1", cell]])), nullable=False)
 
 
@@ -294,5 +295,5 @@ def test_the_marks_of_csv_go_with_no_other_format():
 
 
 def test_an_empty_cell_is_not_to_blame_where_a_column_may_have_them():
-    error = raised(ColumnError, numbers, column("", "x"), nullable=True)
+    error = raised(Wrong, numbers, column("", "x"), nullable=True)
     assert (error.row, error.detail) == (1, "'x' is not a decimal number.")

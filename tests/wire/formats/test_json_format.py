@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from service.wire.columns import ColumnError, labels, numbers
+from service.wire.columns import labels, numbers
 from service.wire.formats.json_format import decode_json
 from service.wire.problems import Problem
+from service.wire.wrong import Wrong
 from tests.support.asking import LIMITS
 from tests.support.raising import raised
 
@@ -101,7 +102,7 @@ def test_many_keys_are_refused_in_time_that_grows_with_their_number():
     ],
 )
 def test_a_column_of_numbers_takes_numbers_only(column, code, row):
-    error = raised(ColumnError, numbers, column, nullable=False)
+    error = raised(Wrong, numbers, column, nullable=False)
     assert (error.code, error.row) == (code, row)
 
 
@@ -116,8 +117,8 @@ def test_null_is_nan_where_a_column_may_hold_it():
 
 def test_a_scalar_is_not_a_column():
     for column in (1, "1", {}, None, True):
-        assert raised(ColumnError, numbers, column, nullable=False).code == "not_a_column"
-        assert raised(ColumnError, labels, column, None).code == "not_a_column"
+        assert raised(Wrong, numbers, column, nullable=False).code == "not_a_column"
+        assert raised(Wrong, labels, column, None).code == "not_a_column"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_labels(column, positive_label):
     ],
 )
 def test_a_positive_label_that_does_not_occur(column, positive_label, told):
-    error = raised(ColumnError, labels, column, positive_label)
+    error = raised(Wrong, labels, column, positive_label)
     assert (error.code, error.row, error.detail) == ("one_class", None, told)
 
 
@@ -175,7 +176,7 @@ def test_a_positive_label_that_does_not_occur(column, positive_label, told):
     ],
 )
 def test_refuses_labels_that_are_not_binary(column, positive_label, row):
-    error = raised(ColumnError, labels, column, positive_label)
+    error = raised(Wrong, labels, column, positive_label)
     assert (error.code, error.row) == ("not_a_label", row)
 
 

@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from service.wire.columns import ColumnError, items, labels, numbers
+from service.wire.columns import items, labels, numbers
 from service.wire.formats.json_columns import NumberList
+from service.wire.wrong import Wrong
 
 
 def number_list(column: list[float]) -> NumberList:
@@ -34,7 +35,7 @@ def test_labels_read_as_those_of_a_list(column, positive_label):
     def read(column: object) -> object:
         try:
             return labels(column, positive_label).positive.tolist()
-        except ColumnError as error:
+        except Wrong as error:
             return error.code, error.detail, error.row
 
     assert read(number_list(column)) == read(column)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow.parquet import encryption
 
-from service.wire.columns import ColumnError, numbers
+from service.wire.columns import numbers
 from service.wire.formats import parquet_format
 from service.wire.formats.arrow_columns import ArrowColumn
 from service.wire.formats.parquet_footer import Footer
@@ -17,6 +17,7 @@ from service.wire.formats.table_columns import LONGEST_HEADER
 from service.wire.formats.thrift_compact import I64, LIST, STRUCT, Reader, written
 from service.wire.limits import Limits
 from service.wire.problems import Problem
+from service.wire.wrong import Wrong
 from tests.properties.bodies import parquet_body
 from tests.support.raising import raised
 
@@ -145,7 +146,7 @@ def test_an_encrypted_file_is_not_supported(plain_footer):
 )
 def test_a_type_that_is_not_read_is_named(cells, kind):
     body = parquet_body(pa.table({"x": cells}), use_deprecated_int96_timestamps=kind == "int96")
-    error = raised(ColumnError, numbers, ParquetTable(body, LIMITS).read(["x"])["x"], nullable=False)
+    error = raised(Wrong, numbers, ParquetTable(body, LIMITS).read(["x"])["x"], nullable=False)
     assert error.detail.startswith(f"This column is {kind}; numbers must be integers, floats or decimals.")
 
 

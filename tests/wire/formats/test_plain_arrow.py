@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.columns import ColumnError, categories, contents, labels, numbers
+from service.wire.columns import categories, contents, labels, numbers
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.limits import Limits
 from service.wire.problems import Problem
+from service.wire.wrong import Wrong
 from tests.properties.bodies import arrow_body, chunked
 from tests.wire.formats.arrow_builder import END, INT, SCHEMA, batch_message, message, schema_message
 from tests.wire.formats.test_arrow_lies import LIES
@@ -81,7 +82,7 @@ def test_a_plain_column_means_and_lacks_what_the_same_of_pyarrow_does(reader, ce
         (column,) = kind(arrow_body(pa.table({"x": cells})), LIMITS).read(["x"]).values()
         try:
             return repr(READERS[reader](column))
-        except ColumnError as error:
+        except Wrong as error:
             return error.code, error.detail, error.row
 
     assert meaning(PlainArrowTable) == meaning(ArrowTable)
