@@ -20,8 +20,7 @@ from service.inference.gate import Gate, evaluate_gate
 from service.inference.sliced import Sliced, evaluate_slices
 from service.wire.answers.answer_tables import TABLES
 from service.wire.answers.encoders import Shown
-from service.wire.answers.writing_work import comparison_written, slices_written, tradeoffs_written
-from service.wire.budget import spend
+from service.wire.answers.repeated_names import refuse_many_best, refuse_many_slices
 from service.wire.formats.listings import every_column
 from service.wire.formats.tables import (
     TableForm,
@@ -53,10 +52,6 @@ class Checked(Protocol):
     @property
     def charts(self) -> Pictures:
         """The pictures requested within its answer."""
-
-    @property
-    def work(self) -> int:
-        """Its work as far as known before it is evaluated, in the rows of service/wire/budget.py."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +140,12 @@ def _evaluate_tradeoffs(checked: TradeoffsRequest, shown: Shown, limits: Limits)
     if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
         message = f"There are {at_lambda.size} values to read off; the limit is {limits.max_interpolated_rows}."
         raise invalid_value("/at_lambda", "too_many_points", message)
-    tradeoffs = evaluate_tradeoffs(checked.evaluation, checked.options)
-    spend(tradeoffs_written(tradeoffs))
-    return tradeoffs
+    return evaluate_tradeoffs(checked.evaluation, checked.options)
 
 
-def _evaluate_comparison(checked: ComparisonsRequest, shown: Shown, _limits: Limits) -> Comparison:
+def _evaluate_comparison(checked: ComparisonsRequest, shown: Shown, limits: Limits) -> Comparison:
     comparison = evaluate_comparison(checked.evaluations, checked.indices, _drawing(shown))
-    spend(comparison_written(comparison))
+    refuse_many_best(comparison, limits)
     return comparison
 
 
@@ -167,11 +160,11 @@ def _evaluate_classes(checked: ClassesRequest, shown: Shown, _limits: Limits) ->
     return replace(classes, warnings=checked.warnings + classes.warnings)
 
 
-def _evaluate_slices(checked: SlicesRequest, shown: Shown, _limits: Limits) -> Sliced:
+def _evaluate_slices(checked: SlicesRequest, shown: Shown, limits: Limits) -> Sliced:
     if shown == "operating_points" and not checked.points:
         raise invalid_value("/table", "missing", "This table needs the option operating_points.")
     of_each = {"overall": 0, "slices": 1, "operating_points": len(checked.points)}
-    spend(slices_written(checked.slicing, of_each.get(str(shown), 1 + len(checked.points))))
+    refuse_many_slices(checked.slicing, of_each.get(str(shown), 1 + len(checked.points)), limits)
     return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
 
 
