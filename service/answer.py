@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import chain
+from math import inf
 
 from marshmallow import ValidationError
 
-from service.curves.clock import TooMuchWork
+from service.curves.clock import TooMuchWork, at_most, still_time, takes_long
 from service.curves.errors import DomainError, NeedsExactGroups, NotPaired
 from service.datasets.dataset_groups import queried_groups
-from service.datasets.queries import WORK, queries_in, replaced
+from service.datasets.queries import queries_in, replaced
 from service.environment import reserve_memory
 from service.operations import OPERATIONS
 from service.operations.operation import Checked, Operation, Selection
@@ -22,7 +23,6 @@ from service.request import Answer, Effort, Facts, Request
 from service.wire.answers import png
 from service.wire.answers.encoders import ONE_TABLE, Encoded
 from service.wire.answers.output import Output
-from service.wire.budget import at_most_rows, most_bytes, spend
 from service.wire.formats.charsets import in_utf8
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS, decoder_of
@@ -40,8 +40,8 @@ _PROBLEM_BYTES = 2 << 20
 """Memory kept for a problem, its response and its log line: orjson crashes without memory, and what took all the rest,
 such as the stacks of Arrow's threads, may still hold it."""
 
-_TOO_LARGE = frozenset({"body_too_large", "too_many_rows"})
-"""The codes of problems of a body over a limit."""
+_TOO_LARGE = frozenset({"body_too_large", "answer_too_large"})
+"""The codes of problems of a body or an answer over a limit."""
 
 
 REQUEST_MEDIA_TYPES = tuple(DECODERS)
@@ -63,17 +63,17 @@ def answer(
     """Evaluate a request.
 
     `output` takes the body and checks memory for it. If it writes to a file, the Answer has no body; after a failure
-    the file is useless. Raises TooMuchWork if the request is, or turns out to be, more work than `effort`; it may also
-    be invalid, and must be answered where no other request waits for it. Raises NotPlain if the body may only be plain.
+    the file is useless. Raises TooMuchWork if the request turns out to be more work than `effort`; it may also be
+    invalid, and must be answered where no other request waits for it. Raises NotPlain if the body may only be plain.
     """
 
-    def decode(operation: Operation) -> tuple[Decoded, Selection]:
-        decoded, selection = _decoded(request, operation, limits, effort)
+    def decode(operation: Operation, limits: Limits) -> tuple[Decoded, Selection]:
+        decoded, selection = _decoded(request, operation, limits, plain=effort is not None and effort.plain)
         queries = queries_in(decoded, operation.schema.fields, request.datasets)
         if queries:
             rehearsed = replaced(decoded, {query.place: query.stand_ins() for query in queries})
             _rehearse(request, operation, rehearsed, selection, limits)
-            spend(WORK)
+            takes_long()
             decoded = replaced(decoded, {query.place: queried_groups(query) for query in queries})
         return decoded, selection
 
@@ -84,32 +84,35 @@ def answer(
 def _narrowed(limits: Limits, effort: Effort) -> Limits:
     return replace(
         limits,
-        max_rows=min(limits.max_rows, effort.work),
         max_decompressed_bytes=min(limits.max_decompressed_bytes, effort.body_bytes),
+        max_answer_bytes=min(limits.max_answer_bytes, effort.answer_bytes),
     )
 
 
 def answer_decoded(request: Request, decoded: Decoded, limits: Limits) -> Answer:
     """Evaluate a decoded document; of the request itself only the picture's options are read."""
     return _answer(
-        request, lambda operation: (decoded, _selection(request, operation, dict(request.parameters))), limits
+        request, lambda operation, _: (decoded, _selection(request, operation, dict(request.parameters))), limits
     )
 
 
 def _answer(
     request: Request,
-    decode: Callable[[Operation], tuple[Decoded, Selection]],
+    decode: Callable[[Operation, Limits], tuple[Decoded, Selection]],
     limits: Limits,
     effort: Effort | None = None,
     output: Output | None = None,
 ) -> Answer:
     facts = Facts()
     output = output or Output()
+    within, seconds = (limits, inf) if effort is None else (_narrowed(limits, effort), effort.seconds)
     try:
-        with reserve_memory(_PROBLEM_BYTES), at_most_rows(None if effort is None else effort.work):
-            status, encoded, coding = _write_answer(request, decode, limits, facts, output)
+        with reserve_memory(_PROBLEM_BYTES), at_most(seconds):
+            status, encoded, coding = _write_answer(request, decode, within, facts, output)
         return Answer(status, request.accept, output.held(), encoded.headers, coding, None, facts)
     except Problem as problem:
+        if effort is not None and problem.type.code in _TOO_LARGE:
+            raise TooMuchWork from None
         return problem_answer(problem, request.instance, facts)
     except MemoryError:  # its memory is freed with the error
         pass
@@ -132,7 +135,7 @@ def problem_answer(problem: Problem, instance: str, facts: Facts | None = None) 
 
 def _write_answer(
     request: Request,
-    decode: Callable[[Operation], tuple[Decoded, Selection]],
+    decode: Callable[[Operation, Limits], tuple[Decoded, Selection]],
     limits: Limits,
     facts: Facts,
     output: Output,
@@ -140,13 +143,12 @@ def _write_answer(
     """Write the encoded answer; return its status, the encoded result, and its content coding."""
     operation = OPERATIONS[request.operation]
     with facts.timed("decode_seconds"):
-        decoded, selection = decode(operation)
+        decoded, selection = decode(operation, limits)
         decoded = without_missing(decoded)
         checked, selection = _checked(request, operation, decoded, selection)
         facts.rows = checked.rows
         if checked.rows > limits.max_rows:
             raise too_many_rows(checked.rows, limits.max_rows)
-        spend(checked.work)
     with facts.timed("evaluate_seconds"):
         try:
             result = operation.evaluate(checked, selection, limits)
@@ -168,12 +170,11 @@ def _write_answer(
 
 
 def _short_enough(pieces: Iterable[Piece], limits: Limits) -> Iterator[Piece]:
-    """Pass pieces on while the answer is short enough, whatever was estimated. Raises TooMuchWork and Problem."""
+    """Pass pieces on while the answer is short enough. Raises TooMuchWork and Problem."""
     written = 0
     for piece in pieces:
+        still_time()
         written += len(piece)
-        if written > most_bytes():
-            raise TooMuchWork
         if written > limits.max_answer_bytes:
             detail = f"The answer is longer than the limit of {limits.max_answer_bytes} bytes; ask for less of it."
             raise Problem("answer_too_large", detail)
@@ -190,16 +191,10 @@ def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
     return taken
 
 
-def _decoded(
-    request: Request, operation: Operation, limits: Limits, effort: Effort | None
-) -> tuple[Decoded, Selection]:
-    """Read the body with the options in the query, and what to encode of the result.
-
-    Raises TooMuchWork if only the effort is too small, and NotPlain.
-    """
+def _decoded(request: Request, operation: Operation, limits: Limits, *, plain: bool) -> tuple[Decoded, Selection]:
+    """Read the body with the options in the query, and what to encode of the result. Raises NotPlain."""
     parameters = _unique(request.parameters)
     selection = _selection(request, operation, parameters)
-    limits = limits if effort is None else _narrowed(limits, effort)
     body: Body = b""
     media_type = request.content_type
     try:
@@ -208,11 +203,9 @@ def _decoded(
             raise _without_body(media_type)
         media_type = media_type_of(body, media_type, request.content_encoding)
         body = in_utf8(body, media_type, request.charset, limits.max_decompressed_bytes)
-        decode = decoder_of(media_type, plain=effort is not None and effort.plain)
+        decode = decoder_of(media_type, plain=plain)
         return decode(body, parameters, operation.form, limits), selection
     except Problem as problem:
-        if effort is not None and problem.type.code in _TOO_LARGE:
-            raise TooMuchWork from None
         raise with_hint(problem, body, media_type, request.content_encoding) from None
 
 
@@ -274,7 +267,6 @@ def _checked(
 def _rehearse(request: Request, operation: Operation, decoded: Decoded, selection: Selection, limits: Limits) -> None:
     """Evaluate groups that stand in for those of datasets, to refuse what no groups allow before an engine works."""
     checked, selection = _checked(request, operation, decoded, selection)
-    spend(checked.work)
     try:
         operation.evaluate(checked, selection, limits)
     except (NotPaired, NeedsExactGroups) as error:

@@ -78,7 +78,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         origins=origins,
         max_body_bytes=settings.max_body_bytes,
         big_body_bytes=settings.big_body_bytes,
-        big_work=settings.big_work,
+        small_seconds=settings.small_seconds,
         datasets=datasets,
     )
 

@@ -34,13 +34,15 @@ class Request:
 class Effort:
     """The most work to do for a request while others wait.
 
-    work         work in rows, as counted in service/wire/budget.py.
-    body_bytes   the most that the body may become when it is decompressed or its columns are decoded.
-    plain        whether no library in C++ may parse a columnar body: a crash would end the server's own process.
+    seconds       the processor time of its thread.
+    body_bytes    the most that the body may become when it is decompressed or its columns are decoded.
+    answer_bytes  the most that the answer may become before it is compressed.
+    plain         whether no library in C++ may parse a columnar body: a crash would end the server's own process.
     """
 
-    work: int
+    seconds: float
     body_bytes: int
+    answer_bytes: int
     plain: bool = False
 
 

@@ -5,6 +5,7 @@ Knows the environment and the installed package; nothing of HTTP, of bytes on th
 
 import errno
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -31,6 +32,19 @@ def _number(default: int, low: int, high: int, meaning: str) -> int:
         return number
 
     setting: int = field(default=default, metadata={"read": read, "meaning": meaning})
+    return setting
+
+
+def _seconds(default: float, high: int, meaning: str) -> float:
+    """Declare a setting that is a time in seconds, up to `high`, perhaps with decimals."""
+
+    def read(variable: str, text: str) -> float:
+        seconds = float(text) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) else -1.0
+        if not 0 <= seconds <= high:
+            raise SettingsError(f"{variable} must be a number of seconds from 0 to {high}, not {text[:40]!r}")
+        return seconds
+
+    setting: float = field(default=default, metadata={"read": read, "meaning": meaning})
     return setting
 
 
@@ -77,14 +91,13 @@ class Settings:
         256 * 1024,
         0,
         2**40,
-        "A request is big if its body is longer than this, in bytes, or decompresses to four times as much.",
+        "A request is big if its body is longer than this, in bytes, or decompresses to more, or if its answer is more "
+        "than four times as long.",
     )
-    big_work: int = _number(
-        20_000,
-        1,
-        2**40,
-        "A request is also big if it is more work than this, in rows: one row is 0.5 µs of processor time to read, 40 "
-        "bytes of answer, or 1 µs of mathematics, which is timed.",
+    small_seconds: float = _seconds(
+        0.01,
+        86_400,
+        "A request is also big if it takes more processor time than this, in seconds, in the process that received it.",
     )
     big_seconds: int = _number(
         30, 1, 86_400, "How long the work on a big request may take, in seconds; after that it gets 503."

@@ -7,17 +7,12 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from service.answer import answer
 from service.curves import errors
-from service.curves.clock import TooMuchWork
 from service.curves.evaluation import INCLUDES
 from service.operations import OPERATIONS
-from service.request import Effort, Request
-from service.wire.media_types import CSV, JSON
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.faults import DOMAIN_ERROR_CODES, DOMAIN_ERROR_POINTERS
 from tests.support import asking
-from tests.support.asking import LIMITS
 
 SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.6], "labels": [1, 0, 1, 0]}
 COUNTS = {"tp": [5, 10], "fp": [5, 30], "positives": 20, "negatives": 2000}
@@ -210,15 +205,6 @@ def test_unless_a_table_is_named_the_first_that_is_included_is_the_answer(media_
 
 def test_a_table_that_include_leaves_out_cannot_be_named():
     assert refusals(SAMPLE | {"include": ["auc"]}, accept="text/csv", table="points") == [("/table", "not_one_of")]
-
-
-def test_a_table_that_begins_as_another_format_does_is_not_refused_for_its_length() -> None:
-    """If only little work is allowed, it counts as too much work, not as a body of the wrong type."""
-    body = b"PAR1,labels\n" + b"1,1\n0,0\n" * 10_001
-    asked = Request("curves", "/v1/curves", CSV, JSON, (("scores", "PAR1"), ("include", "auc")), body)
-    assert answer(asked, LIMITS).status == 200
-    with pytest.raises(TooMuchWork):
-        answer(asked, LIMITS, Effort(20_000, 1 << 20))
 
 
 @pytest.mark.parametrize(

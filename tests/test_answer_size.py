@@ -5,14 +5,11 @@ from typing import Any
 
 import pytest
 
-from service.answer import answer
-from service.curves.clock import TooMuchWork
-from service.request import Effort
-from service.settings import Settings
-from service.wire.answers.writing_work import MOST_NAME_BYTES
+from service.wire.answers.repeated_names import MOST_NAME_BYTES
 from service.wire.media_types import ARROW_STREAM, CSV, JSON
 from tests.support.asking import LIMITS, ask, errors
-from tests.support.costs.families import DECODED_BYTES, asking
+from tests.support.costs.families import asking
+from tests.support.costs.measure import SMALL, small_answer
 from tests.support.costs.other_families import compared
 from tests.support.costs.written import slices
 
@@ -38,7 +35,7 @@ def values(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> i
 
     Or a hundredth of both.
     """
-    monkeypatch.setattr("service.wire.answers.writing_work.MOST_NAME_BYTES", MOST_NAME_BYTES * request.param // 3500)
+    monkeypatch.setattr("service.wire.answers.repeated_names.MOST_NAME_BYTES", MOST_NAME_BYTES * request.param // 3500)
     return request.param
 
 
@@ -67,7 +64,7 @@ def test_a_value_of_a_slice_has_at_most_1000_characters() -> None:
 def test_names_of_evaluations_are_repeated_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     crossings = compared("one that crosses equal ones", 20, 100, "of four bytes")
     assert ask("comparisons", crossings).status == 200
-    monkeypatch.setattr("service.wire.answers.writing_work.MOST_NAME_BYTES", 100_000)
+    monkeypatch.setattr("service.wire.answers.repeated_names.MOST_NAME_BYTES", 100_000)
     refused = ask("comparisons", crossings)
     assert (refused.status, refused.problem) == (413, "answer_too_large")
 
@@ -75,20 +72,11 @@ def test_names_of_evaluations_are_repeated_up_to_a_limit(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("operation", "body"),
     [
-        ("slices", slices(30, 20)),
-        ("slices", slices(3, 20, columns=10)),
-        ("slices", slices(3, 20, columns=10, character="\x01")),
+        ("slices", slices(60, 20)),
+        ("slices", slices(6, 20, columns=10)),
+        ("slices", slices(2, 20, columns=10, character="\x01")),
         ("comparisons", compared("one that crosses equal ones", 50, 30, "quoted")),
     ],
 )
 def test_a_short_request_with_a_long_answer_is_answered_elsewhere(operation: str, body: Any) -> None:
-    with pytest.raises(TooMuchWork):
-        answer(asking(operation, body), LIMITS, Effort(Settings().big_work, DECODED_BYTES))
-
-
-def test_no_estimate_lets_a_long_answer_stay_in_the_servers_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if the work were estimated as nothing."""
-    monkeypatch.setattr("service.answer.spend", lambda _: None)
-    monkeypatch.setattr("service.operations.slices.spend", lambda _: None)
-    with pytest.raises(TooMuchWork):
-        answer(asking("slices", slices(30, 20)), LIMITS, Effort(10_000, DECODED_BYTES))
+    assert small_answer(asking(operation, body), replace(SMALL, seconds=60)) is None

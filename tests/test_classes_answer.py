@@ -10,13 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.answer import answer
-from service.curves.clock import TooMuchWork
-from service.request import Effort
-from service.request import Request as Asked
 from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG
 from tests.properties.bodies import arrow_body, csv_body, parquet_body
-from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
+from tests.support.asking import answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(8)
 ROWS = 60
@@ -216,14 +212,6 @@ def test_a_picture_of_many_classes_says_what_it_leaves_out() -> None:
     scores = {name: [float((row * (number + 3)) % 7) for row in range(40)] for number, name in enumerate(names)}
     picture = ask("classes", {"scores": scores, "labels": [names[row % 10] for row in range(40)]}, accept=SVG)
     assert "2 classes with larger areas are not drawn" in bytes(picture.body).decode()
-
-
-def test_many_pairs_are_much_work() -> None:
-    names = [f"{number}" for number in range(100)]
-    body = {"scores": {name: [1.0, 2.0] for name in names}, "labels": ["1", "2"]}
-    request = Asked("classes", "/v1/classes", "application/json", "application/json", (), json.dumps(body).encode())
-    with pytest.raises(TooMuchWork):
-        answer(request, LIMITS, Effort(20_000, 1 << 20))
 
 
 def test_a_label_in_quotes_is_reported_once_with_its_place() -> None:

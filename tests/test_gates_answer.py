@@ -10,15 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.answer import answer, response_media_types
-from service.curves.clock import TooMuchWork
-from service.request import Effort, Request
+from service.answer import response_media_types
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, SVG, XML
 from service.wire.requests.gates_schemas import FAIL_STATUSES, MOST_RULES
 from tests.properties.bodies import arrow_body, chunked, csv_body, parquet_body
 from tests.support import asking
-from tests.support.asking import LIMITS
 
 ask = partial(asking.ask, "gates")
 answered = partial(asking.answered, "gates")
@@ -345,12 +342,3 @@ class TestReports:
         assert (junit.status, junit.media_type) == (200, XML)
         assert junit.body == junit_report(whole)
         assert junit.body.startswith(b"<?xml version='1.0' encoding='utf-8'?>\n<testsuites ")
-
-
-class TestWork:
-    def test_too_much_is_not_begun(self):
-        body = json.dumps(PAIR | {"rules": [ROC]}).encode()
-        request = Request("gates", "/v1/gates", JSON, JSON, (), body)
-        assert answer(request, LIMITS, Effort(10_000, 10_000)).status == 200
-        with pytest.raises(TooMuchWork):
-            answer(request, LIMITS, Effort(10, 10_000))

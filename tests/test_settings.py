@@ -31,7 +31,7 @@ def test_a_variable_that_looks_like_a_setting_is_reported() -> None:
 
 
 def test_each_kind_of_setting_is_tested() -> None:
-    assert {*NUMBERS, *TEXTS, "log_level", "compiled"} == {field.name for field in fields(Settings)}
+    assert {*NUMBERS, *TEXTS, "small_seconds", "log_level", "compiled"} == {field.name for field in fields(Settings)}
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -52,6 +52,18 @@ def test_a_value_that_cannot_be_used_is_refused_by_name(name: str, text: str) ->
 def test_zero_is_not_a_number_of_what_is_needed(name: str) -> None:
     with pytest.raises(SettingsError, match=f"ROCPR_{name.upper()} must be a whole number"):
         read_settings({f"ROCPR_{name.upper()}": "0"})
+
+
+def test_a_time_may_have_decimals() -> None:
+    assert [read_settings({"ROCPR_SMALL_SECONDS": text}).small_seconds for text in (" 0.02", "0", "3")] == [0.02, 0, 3]
+
+
+@pytest.mark.parametrize("text", ["-1", "1e6", "nan", "1_0", ".5", "0,5", "\u0663", "86401", "9" * 5000])
+def test_a_time_that_cannot_be_used_is_refused_by_name(text: str) -> None:
+    message = "ROCPR_SMALL_SECONDS must be a number of seconds from 0 to 86400"
+    with pytest.raises(SettingsError, match=message) as caught:
+        read_settings({"ROCPR_SMALL_SECONDS": text})
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -10,14 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.answer import answer
-from service.curves.clock import TooMuchWork
-from service.request import Effort, Request
 from service.wire.formats.query_options import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
 from service.wire.requests import slices_schemas
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, parquet_body
-from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
+from tests.support.asking import answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(3)
 ROWS = 120
@@ -303,14 +300,6 @@ def test_too_few_examples_are_warned_of_once() -> None:
     found = answered("slices", body)
     assert [warning["code"] for warning in found["warnings"]] == ["too_few_examples"]
     assert found["slices"]["roc_lower"] == [None]
-
-
-def test_the_work_of_each_slice_is_estimated_first() -> None:
-    small = json.dumps(BODY | {"intervals": {}}).encode()
-    request = Request("slices", "/v1/slices", "application/json", "application/json", (), small)
-    assert answer(request, LIMITS, Effort(20_000, 1 << 20)).status == 200
-    with pytest.raises(TooMuchWork):
-        answer(request, LIMITS, Effort(8_000, 1 << 20))
 
 
 def test_the_picture_has_a_dot_for_each_slice_and_a_line() -> None:

@@ -4,10 +4,11 @@
         for piece in pieces:
             still_time()
 
-Most of a request's cost cannot be foreseen: which rows need integers, how many are on a hull, how often curves cross.
-So the work is measured while it is done. Every Python loop over what a request lists, or over rows one by one, calls
-`still_time`; a single NumPy call cannot be stopped. The clock measures the processor time of the thread, so waiting
-does not count. Knows no rows and no requests.
+What a request costs cannot be foreseen: which rows need integers, how many are on a hull, how often curves cross. So
+the work is measured while it is done. Every Python loop over what a request lists, or over rows one by one, calls
+`still_time`; a single call of NumPy, pyarrow or the compiled loops cannot be stopped. The clock measures the processor
+time of the thread, so waiting does not count. It decides where a request is answered, never what the answer is. Knows
+no rows and no requests.
 """
 
 import math
@@ -39,4 +40,15 @@ def still_time() -> None:
     """Return if there is time left. Raises TooMuchWork otherwise."""
     end = _END.get()
     if end < math.inf and thread_time() > end:
+        raise TooMuchWork
+
+
+def is_bounded() -> bool:
+    """Whether there is a limit, because others wait."""
+    return _END.get() < math.inf
+
+
+def takes_long() -> None:
+    """Say that what follows takes longer than any limit allows. Raises TooMuchWork if there is one."""
+    if is_bounded():
         raise TooMuchWork

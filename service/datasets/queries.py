@@ -17,9 +17,6 @@ from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import field_errors
 from service.wire.requests.object_schemas import is_absent
 
-WORK = 10**15
-"""The work of a query, in rows: more than any small request may take, so that it goes to an evaluator process."""
-
 _OWN = ("dataset", "where", "tolerance")
 _OTHERS = ("scores", "labels", "weights", "positive_label", "counts", "groups", "soft_labels")
 

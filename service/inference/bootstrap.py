@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray
+from service.curves.clock import takes_long
 from service.inference.draws import CROWD, CountArray, draws
 from service.inference.resampled import ReplicateEvaluator, Statistics
 from service.inference.strata import Strata
@@ -61,6 +62,7 @@ def replicates(
 
     Two evaluations get the same resamples. Different streams of a seed are independent.
     """
+    takes_long()
     seeds = [np.random.SeedSequence(seed, spawn_key=(stream, number)) for number in range(2)]
     of_positives, positives = draws(strata.positives.examples, seeds[0])
     of_negatives, negatives = draws(strata.negatives.examples, seeds[1])

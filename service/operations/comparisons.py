@@ -22,8 +22,7 @@ from service.wire.answers.parts import (
     tables_of,
     text,
 )
-from service.wire.answers.writing_work import comparison_written
-from service.wire.budget import spend
+from service.wire.answers.repeated_names import refuse_many_best
 from service.wire.formats.tables import several_evaluations
 from service.wire.limits import Limits
 from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
@@ -47,9 +46,9 @@ def _of_intervals(rate: str, called: str, of_best: str) -> tuple[AnswerColumn, .
     )
 
 
-def _evaluate(checked: ComparisonsRequest, selection: Selection, _limits: Limits) -> Comparison:
+def _evaluate(checked: ComparisonsRequest, selection: Selection, limits: Limits) -> Comparison:
     comparison = evaluate_comparison(checked.evaluations, checked.indices, selection.drawing)
-    spend(comparison_written(comparison))
+    refuse_many_best(comparison, limits)
     return comparison
 
 

@@ -34,10 +34,6 @@ class Checked(Protocol):
     def charts(self) -> Pictures:
         """The pictures requested within its answer."""
 
-    @property
-    def work(self) -> int:
-        """Its work as far as known before it is evaluated, in the rows of service/wire/budget.py."""
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -10,8 +10,7 @@ from service.operations.curves import ANSWER as OF_ALL_ROWS
 from service.operations.curves import AREAS, OPERATING_POINTS
 from service.operations.operation import Operation, Selection
 from service.wire.answers.parts import ABSENT, Nested, Row, Table, count, number, text
-from service.wire.answers.writing_work import slices_written
-from service.wire.budget import spend
+from service.wire.answers.repeated_names import refuse_many_slices
 from service.wire.formats.tables import one_sample_in_slices
 from service.wire.limits import Limits
 from service.wire.requests.picture_schemas import DRAWS
@@ -102,9 +101,9 @@ _OVERALL = Row(
 )
 
 
-def _evaluate(checked: SlicesRequest, selection: Selection, _limits: Limits) -> Sliced:
+def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> Sliced:
     of_each = {"overall": 0, "slices": 1, "operating_points": len(checked.points)}
-    spend(slices_written(checked.slicing, of_each.get(str(selection.table), 1 + len(checked.points))))
+    refuse_many_slices(checked.slicing, of_each.get(str(selection.table), 1 + len(checked.points)), limits)
     return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
 
 

@@ -18,8 +18,6 @@ from service.wire.answers.parts import (
     score,
     text,
 )
-from service.wire.answers.writing_work import tradeoffs_written
-from service.wire.budget import spend
 from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
@@ -80,9 +78,7 @@ def _evaluate(checked: TradeoffsRequest, _selection: Selection, limits: Limits) 
     if at_lambda is not None and at_lambda.size > limits.max_interpolated_rows:
         message = f"There are {at_lambda.size} values to read off; the limit is {limits.max_interpolated_rows}."
         raise invalid_value("/at_lambda", "too_many_points", message)
-    tradeoffs = evaluate_tradeoffs(checked.evaluation, checked.options)
-    spend(tradeoffs_written(tradeoffs))
-    return tradeoffs
+    return evaluate_tradeoffs(checked.evaluation, checked.options)
 
 
 _OPTIMAL_ABOUT = (

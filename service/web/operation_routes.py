@@ -73,8 +73,8 @@ _REMEMBERED = 64
 _MOST_PARAMETERS = 100
 """The most parameters read from a query; reading 4,000 takes 3 ms."""
 
-_DECODED = 4
-"""A request is small if its body decompresses to at most this many times the limit of small bodies."""
+_ANSWERED = 4
+"""An answer of a small request may be this many times as long as its body may be."""
 
 _REQUEST_BYTES, _PIECE_BYTES = 16 << 20, 4 << 20
 """The memory that must be free for a small request, and for each piece of its answer: Arrow and
@@ -99,7 +99,7 @@ class Operations:
         origins: tuple[str, ...],
         max_body_bytes: int,
         big_body_bytes: int,
-        big_work: int,
+        small_seconds: float,
         datasets: Mapping[str, Dataset],
     ) -> None:
         self._limits = limits
@@ -109,7 +109,7 @@ class Operations:
         self._origins = origins
         self._max_body_bytes = max_body_bytes
         self._big_body_bytes = big_body_bytes
-        self._effort = Effort(big_work, _DECODED * big_body_bytes)
+        self._effort = Effort(small_seconds, big_body_bytes, _ANSWERED * big_body_bytes)
         self._effort_here = replace(self._effort, plain=True)
 
     def operate(self, operation: str) -> Response:

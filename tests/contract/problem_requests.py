@@ -107,7 +107,7 @@ SETTINGS = {
     "too_many_rows": {"ROCPR_MAX_ROWS": "2"},
     "answer_too_large": {"ROCPR_MAX_ANSWER_BYTES": "1000"},
     "decompressed_too_large": {"ROCPR_MAX_DECOMPRESSED_BYTES": "50"},
-    **{name: {"ROCPR_BIG_WORK": "1", "ROCPR_BIG_SECONDS": "1"} for name in EVALUATORS},
+    **{name: {"ROCPR_SMALL_SECONDS": "0", "ROCPR_BIG_SECONDS": "1"} for name in EVALUATORS},
 }
 """{name: the settings of the server that the problem needs}"""
 

@@ -141,7 +141,7 @@ def test_what_the_rows_may_allow_is_left_to_the_engine(operation: str, body: dic
 
 
 def test_only_what_is_right_waits_for_an_evaluator() -> None:
-    small = Effort(20_000, 1_000_000)
+    small = Effort(60, 1_000_000, 1_000_000)
     assert json.loads(answer(request_of("curves", GONE | {"keep": "nothing"}), LIMITS, small).body)["status"] == 422
     with pytest.raises(TooMuchWork):
         answer(request_of("curves", GONE), LIMITS, small)

@@ -34,7 +34,7 @@ from tests.support.strategies import (
 
 Columns = dict[str, list[Any]]
 
-PLAIN = Effort(work=1 << 30, body_bytes=1 << 30, plain=True)
+PLAIN = Effort(seconds=60, body_bytes=1 << 30, answer_bytes=1 << 30, plain=True)
 """What the server's own process reads."""
 
 LABELS: dict[str, tuple[Any, Any, str | None]] = {

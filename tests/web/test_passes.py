@@ -182,7 +182,7 @@ class TestWithTheBody:
         assert asked.in_pass(Pass.BIG) == "200"
 
     def test_what_is_much_work_is_answered_in_the_big_pass(self, tmp_path: Path) -> None:
-        app = create_app(read_settings({"ROCPR_BIG_WORK": "1", "ROCPR_RUNTIME_DIR": str(tmp_path)}))
+        app = create_app(read_settings({"ROCPR_SMALL_SECONDS": "0", "ROCPR_RUNTIME_DIR": str(tmp_path)}))
         asked = Asked(app, SAMPLE)
         assert asked.in_pass(Pass.SMALL) is Pass.BIG
         assert asked.in_pass(Pass.BIG) == "200"

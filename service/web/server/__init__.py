@@ -42,12 +42,12 @@ connection, and might destroy the answer before it is read.
     long bodies                1 MiB for all together in a round of the loop; of more than 64 clients, the same turns
     a silent client            10 s in a request, `keepalive` between requests
     an unread answer           30 s without progress
-    an answer                  ROCPR_MAX_ANSWER_BYTES; 64 MiB of names; in memory 40 bytes a row of ROCPR_BIG_WORK
+    an answer                  ROCPR_MAX_ANSWER_BYTES; 64 MiB of names; in memory four times ROCPR_BIG_BODY_BYTES
     bodies, answers in files   ROCPR_SPOOL_BYTES, also while evaluators write; the slowest clients make way
     bodies, answers in memory  128 MiB a process, likewise
     connections                ROCPR_CONNECTIONS, or as many as there are descriptors; those without a request make way
     the queues                 256 small, 256 columnar and 64 big requests a process, ROCPR_QUEUE_SECONDS
-    evaluation                 ROCPR_BIG_WORK in the small lanes; ROCPR_BIG_SECONDS and ROCPR_SLOTS in the big one
+    evaluation                 ROCPR_SMALL_SECONDS in the small lanes; ROCPR_BIG_SECONDS and ROCPR_SLOTS in the big one
 
 A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat;
 the master replaces a process whose loop is stuck.

@@ -12,7 +12,7 @@ from dataclasses import field as _field
 import numpy as np
 import pyarrow as pa
 
-from service.wire.budget import spend
+from service.curves.clock import still_time
 from service.wire.formats.arrow_fields import (
     BATCH_BUFFERS,
     BATCH_COMPRESSION,
@@ -30,7 +30,6 @@ from service.wire.formats.arrow_fields import (
     SCHEMA_METADATA,
 )
 from service.wire.formats.flatbuffer import INT16, INT64, UINT8, Flat
-from service.wire.formats.reading_work import BATCH, DICTIONARY, FIELD
 from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns, too_many_rows
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
@@ -139,7 +138,7 @@ def _add(counted: Counted, message: pa.ipc.Message, place: Place) -> None:
     """Count a message: a record batch, or a dictionary, which has no rows of the table."""
     if message.type not in {"record batch", "dictionary"}:  # pyarrow does not verify unknown types
         raise Problem("malformed_body", f"An Arrow stream of a table has no {message.type} after its schema.")
-    spend(DICTIONARY if message.type == "dictionary" else BATCH)
+    still_time()
     root = _root(message)
     batch = root.inner(MESSAGE_HEADER)
     if message.type == "dictionary":
@@ -196,7 +195,7 @@ def _sizes_of_all(parent: Flat, fields: int, metadata: int) -> Iterator[int]:
     for pair in parent.each(metadata):
         yield _OVERHEAD + pair.length(_PAIR_KEY) + pair.length(_PAIR_VALUE)
     for field in parent.each(fields):
-        spend(FIELD)
+        still_time()
         yield _OVERHEAD + field.length(FIELD_NAME)
         if field.number(FIELD_TYPE_ID, UINT8) in _LISTS_OF_TYPES:
             yield 4 * field.inner(FIELD_TYPE).length(1)

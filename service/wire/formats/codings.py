@@ -5,7 +5,6 @@ grow beyond the limit.
 """
 
 import sys
-import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-from service.wire.budget import ROW_SECONDS, spend
+from service.curves.clock import still_time
 from service.wire.problems import Problem
 
 Body: TypeAlias = bytes | mmap
@@ -49,9 +48,6 @@ _ZSTD_LEVEL = 1
 
 _MOST_MEMBERS = 10_000
 """Each gzip member takes time, however short. In blocks of 64 KiB, as bgzip writes, this many are 640 MiB."""
-
-_GZIP_MEMBER = 4
-"""The work of a member, in the rows of service/wire/budget.py: 2 µs."""
 
 _GZIP_FORMAT = 31
 """zlib's wbits for a gzip member, with header and checksum verified, and a window of up to 32 KiB."""
@@ -105,7 +101,7 @@ class Coding:
 
 
 def decompress(coding: str, body: Body, limit: int) -> Body:
-    """Decompress a body, and spend the time that it takes: between 1 and 400 ns for each of its bytes.
+    """Decompress a body, which takes between 1 and 400 ns for each of its bytes.
 
     Raises TooMuchWork; Problem body_too_large as soon as there are more than `limit` bytes, and malformed_body unless
     the body is complete and nothing follows it.
@@ -116,12 +112,9 @@ def decompress(coding: str, body: Body, limit: int) -> Body:
     if found.announced(body) > limit:
         raise _too_large(limit)
     content = BytesIO()  # its buffer becomes the result without a copy
-    began = time.thread_time()
     try:
         for piece in found.decompressed(body):
-            ended = time.thread_time()
-            spend((ended - began) / ROW_SECONDS)
-            began = ended
+            still_time()
             if content.tell() + len(piece) > limit:
                 raise _too_large(limit)
             content.write(piece)
@@ -171,7 +164,6 @@ def _gunzipped(body: Body) -> Iterator[bytes]:
         while piece:
             if stream.eof:
                 members += 1
-                spend(_GZIP_MEMBER)
                 if not piece.startswith(_GZIP_MAGIC[: len(piece)]):
                     raise _Trailing
                 if members > _MOST_MEMBERS:

@@ -17,7 +17,6 @@ from pyarrow import csv as arrow_csv
 
 from service.curves.arrays import IntArray
 from service.environment import require_memory
-from service.wire.budget import is_bounded, spend
 from service.wire.formats.charsets import WINDOWS_1252, has_no_controls
 from service.wire.formats.csv_dialect import (
     WELL_QUOTED,
@@ -29,7 +28,6 @@ from service.wire.formats.csv_dialect import (
     without_line_for_excel,
 )
 from service.wire.formats.csv_records import Records
-from service.wire.formats.reading_work import csv_work
 from service.wire.formats.table_columns import (
     LONGEST_HEADER,
     MOST_COLUMNS,
@@ -64,8 +62,6 @@ class CsvTable:
     def __init__(self, body: bytes, limits: Limits, dialect: Dialect | None = None) -> None:
         body, self._dialect = without_line_for_excel(body.removeprefix(_BOM), dialect or Dialect.of({}))
         dialect = self._dialect
-        if is_bounded():
-            spend(csv_work(body, dialect.delimiter.encode()))
         _check_text(body)
         if dialect.escape == "backslash":
             body = with_doubled_quotes(body)
@@ -123,11 +119,8 @@ class CsvTable:
 
     def _leave_out_rows_without_values(self) -> None:
         """Leave out what spreadsheets write for rows that were formatted or emptied, such as `;;`."""
-        mark = self._dialect.delimiter.encode()
-        if is_bounded():
-            spend(csv_work(self._body, mark))
         require_memory(_MEMORY_PER_BYTE * len(self._body))
-        records = Records.of(self._body, mark)
+        records = Records.of(self._body, self._dialect.delimiter.encode())
         kept = records.has_value
         kept[0] |= self.has_header
         self._numbers = np.flatnonzero(kept)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types
 
-from service.wire.budget import is_bounded
+from service.curves.clock import is_bounded
 
 _HARMLESS_BYTES = 5
 """There are too few texts up to this length for many of them to collide."""

@@ -7,7 +7,6 @@ Knows where a list of numbers begins and ends, not what a body means, nor whethe
 """
 
 import re
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ import simdjson
 from numpy.typing import NDArray
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
-from service.wire.budget import ROW_SECONDS, spend
+from service.curves.clock import still_time
 from service.wire.columns import Labels, chosen_labels, first_misfit, items, label_misfit, labels, numbers, tally
 from service.wire.problems import Problem
 from service.wire.spellings import as_number, as_truth, unquoted
@@ -36,9 +35,6 @@ MOST_LISTS = 1000
 PIECE = 20 << 10
 """Lists are parsed in pieces of about this many bytes, each in at most 10 ms; a thousand doubles are one piece.
 simdjson needs fifteen bytes of memory per byte of text."""
-
-_EXAMINED = 20
-"""A list that is examined, however short: 10 µs."""
 
 _BEGINS_WITH_A_NUMBER = re.compile(rb"\[\s*+[-\d]")
 _COMMA, _ZERO, _NINE = np.uint8(ord(",")), np.uint8(ord("0")), np.uint8(9)
@@ -79,7 +75,7 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
         end = last + 1
         if start < 0 or end - start < SHORTEST_LIFTED:
             continue
-        spend(_EXAMINED)
+        still_time()
         column = _number_list(body, start, last, longest, parser)
         if column is not None:
             rest.append(body[copied:start])
@@ -143,15 +139,13 @@ def _numbers(body: bytes, start: int, end: int, parser: simdjson.Parser) -> Floa
 def _parsed(text: bytes, parser: simdjson.Parser) -> FloatArray | None:
     """Parse one list of numbers; None for other text.
 
-    Spends the time that it took: numbers of 20 digits with an exponent take up to 12 µs each, all others 0.02 µs, and
-    telling them apart takes longer than parsing.
+    Numbers of 20 digits with an exponent take up to 12 µs each, all others 0.02 µs.
     """
-    began = time.thread_time()
+    still_time()
     try:  # in one expression: a named document would block the parser's next call
         found = np.frombuffer(parser.parse(text).as_buffer(of_type="d"), np.float64)  # type: ignore[union-attr]  # a list
     except (ValueError, TypeError, RuntimeError):  # not JSON; not a number; out of range
         found = np.empty(0)
-    spend((time.thread_time() - began) / ROW_SECONDS)
     return found if found.size else None
 
 

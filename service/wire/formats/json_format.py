@@ -13,9 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from service.wire.budget import is_bounded, spend
 from service.wire.formats.json_columns import PLACEHOLDER, NumberList, lift_columns
-from service.wire.formats.reading_work import json_work
 from service.wire.limits import Limits
 from service.wire.problems import FieldError, Problem, pointer_token
 
@@ -102,13 +100,11 @@ def decode_json(body: bytes, limits: Limits) -> object:
         raise Problem("malformed_body", detail)
     rest, lifted = lift_columns(body, max(limits.max_rows, limits.max_interpolated_rows))
     _refuse_many_values(rest, limits)
-    _spend_on(rest, body)
     if lifted:
         # The error is reported below, by its place in the whole body.
         with suppress(UnicodeDecodeError, StrictJsonError):
             return parse_json(rest.decode("utf-8"), lifted)
         _refuse_many_values(body, limits)
-        _spend_on(body, body)
     try:
         return parse_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -116,11 +112,6 @@ def decode_json(body: bytes, limits: Limits) -> object:
     except StrictJsonError as error:
         errors = [] if error.pointer is None else [FieldError(error.pointer, "not_finite", str(error))]
         raise Problem("malformed_body", f"The body is not strict JSON. {error}", errors) from None
-
-
-def _spend_on(text: bytes, body: bytes) -> None:
-    if is_bounded():
-        spend(json_work(text, len(body)))
 
 
 def _refuse_many_values(text: bytes, limits: Limits) -> None:

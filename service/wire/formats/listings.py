@@ -15,13 +15,11 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER
-from service.wire.budget import spend
 from service.wire.columns import MOST_VALUES, Contents, Value, contents, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
 from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
-from service.wire.formats.reading_work import listing_work
 from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
 from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
@@ -66,7 +64,6 @@ def every_column() -> TableForm:
 
 
 def _read_all(table: Table, _: Mapping[str, str]) -> Decoded:
-    spend(listing_work(columns=len(table.header)))
     names = [name for name, times in Counter(table.header).items() if times == 1]
     columns = table.read(names)
     return _decoded(((name, columns.get(name, _DUPLICATE)) for name in table.header), table.rows)
@@ -78,7 +75,6 @@ def _complete_all(document: object, _: Mapping[str, str]) -> Decoded:
     given = [(name, column) for name, column in members if column is not None and column != []]
     if len(given) > MOST_COLUMNS:
         raise too_many_columns()
-    spend(listing_work(lists=len(given)))
     return _decoded(given, None)
 
 

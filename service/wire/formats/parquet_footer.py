@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from service.wire.budget import spend
 from service.wire.formats.codings import Body
-from service.wire.formats.reading_work import FOOTER_BYTE
 from service.wire.formats.table_columns import LONGEST_HEADER, MOST_COLUMNS, too_many_columns
 from service.wire.formats.thrift_compact import BINARY, BOOL, BYTE, I32, I64, LIST, STRUCT, Reader, Struct, written
 from service.wire.problems import Problem, invalid_value
@@ -168,7 +166,6 @@ def _tree(body: Body) -> Struct:
         advice = "write fewer row groups, or only the columns that are needed"
         detail = f"The footer of the Parquet file is {size} bytes long; the limit is {LONGEST_HEADER}: {advice}."
         raise invalid_value("", "too_many_columns", detail)
-    spend(size * FOOTER_BYTE)
     return Reader(body, end - size, end).struct()
 
 

@@ -7,12 +7,11 @@ unpacked.
 import pyarrow as pa
 from pyarrow import parquet
 
-from service.wire.budget import is_bounded, spend
+from service.curves.clock import is_bounded, still_time
 from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, typed_column, validate
 from service.wire.formats.codings import Body
 from service.wire.formats.parquet_footer import Chunk, Column, Footer
 from service.wire.formats.parquet_pages import page_headers
-from service.wire.formats.reading_work import CHUNK, PAGE
 from service.wire.formats.table_columns import LONGEST_HEADER, no_rows, too_many_rows, unique_places
 from service.wire.limits import Limits
 from service.wire.problems import Problem, invalid_value
@@ -117,9 +116,8 @@ class ParquetTable:
         encodings: set[int] = set()
         unpacked = 0
         for chunk in chunks:
-            spend(CHUNK)
             for page in page_headers(self._body, chunk.start, chunk.end, chunk.rows):
-                spend(PAGE)
+                still_time()
                 encodings.add(page.encoding)
                 unpacked += page.uncompressed_bytes
                 self._pages += 1

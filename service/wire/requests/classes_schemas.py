@@ -18,7 +18,6 @@ from service.wire import columns
 from service.wire.requests.class_names import matched, without_affixes
 from service.wire.requests.fields import Flag, LabelColumn, NumberColumn, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.work import classes_work
 from service.wire.wrong import Wrong
 
 _CLASS_NAME = Text(minimum=1, maximum=100)
@@ -92,12 +91,6 @@ class ClassesRequest:
     def rows(self) -> int:
         """The rows of its columns."""
         return self.given.rows
-
-    @property
-    def work(self) -> int:
-        """The work of the tables of the classes and their pairs."""
-        given = self.given
-        return classes_work(given.rows, len(given.names), weighted=given.weights is not None, exclusive=given.exclusive)
 
 
 class ClassesRequestSchema(DrawnSchema):

@@ -29,11 +29,6 @@ class ColumnsRequest:
         """The rows of the table."""
         return self.listing.rows
 
-    @property
-    def work(self) -> int:
-        """None besides reading the table."""
-        return 0
-
 
 class ContentsList(fields.Field[tuple[tuple[str, Contents], ...]]):
     """Columns with their names, deserialised to their contents."""

@@ -15,7 +15,6 @@ from service.curves.indices import INDICES
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, ObjectList, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.work import comparisons_work
 from service.wire.wrong import Wrong
 
 LONGEST_CURVE_NAME = 100
@@ -34,11 +33,6 @@ class ComparisonsRequest:
     def rows(self) -> int:
         """The rows of the longest table."""
         return max(evaluation.rows for evaluation in self.evaluations.values())
-
-    @property
-    def work(self) -> int:
-        """The work of its tables, and of comparing every curve with every other."""
-        return comparisons_work(self.evaluations)
 
 
 class NamedEvaluationSchema(EvaluationSchema):

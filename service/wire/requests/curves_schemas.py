@@ -21,7 +21,6 @@ from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, Interv
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import MarkedSchema, charts_field, charts_of
-from service.wire.requests.work import curves_work
 
 
 class InterpolationSchema(ObjectSchema):
@@ -81,11 +80,6 @@ class CurvesRequest:
         """The rows of the longest table."""
         samples = (self.evaluation, self.options.tuning)
         return max(0 if table is None else table.rows for table in samples)
-
-    @property
-    def work(self) -> int:
-        """The work of its tables, its points and its resamples."""
-        return curves_work(self.evaluation, self.options, self.intervals)
 
 
 class CurvesRequestSchema(MarkedSchema, EvaluationSchema):

@@ -28,7 +28,6 @@ from service.inference.rules import (
 )
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import Choice, Flag, Number, ObjectList, invalid, missing_field
-from service.wire.requests.gates_work import gates_work
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
@@ -195,11 +194,6 @@ class GatesRequest:
     def rows(self) -> int:
         """The rows of the longer table."""
         return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
-
-    @property
-    def work(self) -> int:
-        """The work of its tables, its rules and their resamples."""
-        return gates_work(self.evaluation, self.baseline, self.options)
 
 
 class BaselineSchema(EvaluationSchema):

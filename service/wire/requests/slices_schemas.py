@@ -29,7 +29,6 @@ from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.work import slices_work
 from service.wire.wrong import Wrong
 
 MOST_SLICES = 100_000
@@ -167,12 +166,6 @@ class SlicesRequest:
     def rows(self) -> int:
         """The rows of the sample, or the groups."""
         return self.sample.rows
-
-    @property
-    def work(self) -> int:
-        """The work of the tables, and of what is read for each slice."""
-        slices, columns = self.slicing.count, len(self.slicing.keys)
-        return slices_work(self.sample, slices, columns, len(self.points), intervals=self.intervals is not None)
 
 
 class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):

@@ -17,7 +17,6 @@ from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid, missing_field
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.work import tradeoffs_work
 
 
 class LambdaDensitySchema(ObjectSchema):
@@ -49,11 +48,6 @@ class TradeoffsRequest:
     def rows(self) -> int:
         """The rows of its table."""
         return self.evaluation.rows
-
-    @property
-    def work(self) -> int:
-        """The work of its table and of the values read off."""
-        return tradeoffs_work(self.evaluation, self.options)
 
 
 class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):

@@ -1,7 +1,7 @@
 """Families of hostile requests: each asks for more of one thing as its size grows.
 
 Requests that are short, or look like little work, can take up a server's time. A family tries one way to make such
-requests; `measure.py` finds the largest size that a server would still answer in its own process.
+requests; `measure.py` finds how long one holds the process.
 """
 
 import json
@@ -15,9 +15,6 @@ from service.wire.media_types import ARROW_STREAM, CSV, JSON, SVG
 
 BIG_BODY_BYTES = 256 << 10
 """ROCPR_BIG_BODY_BYTES: a longer body is big, whatever it contains."""
-
-DECODED_BYTES = 4 * BIG_BODY_BYTES
-"""The most that a small body may become when it is decompressed."""
 
 LONGEST_QUERY = 8_000
 """A request line has at most 8,190 bytes."""

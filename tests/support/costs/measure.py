@@ -1,78 +1,94 @@
-"""What requests cost: their processor time, their answer, and their estimated work."""
+"""How long a request holds a server's own process: until it is answered, or moves on to an evaluator process.
+
+Processor time is counted in runs of a reference loop in the same process, so that another machine finds the same. On
+ours, a run takes a millisecond. The clock that ends requests counts in these runs, too.
+"""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from service.answer import answer
 from service.curves.clock import TooMuchWork
 from service.request import Answer, Effort, Request
-from service.wire import budget
+from service.settings import Settings
 from tests.support.asking import LIMITS
-from tests.support.costs.families import BIG_BODY_BYTES, DECODED_BYTES, Family
+from tests.support.costs.families import BIG_BODY_BYTES, Family
 
-REPEATS = 3
+SMALL_SECONDS = Settings().small_seconds
+SMALL = Effort(SMALL_SECONDS, BIG_BODY_BYTES, 4 * BIG_BODY_BYTES)
+"""What a server's own process does for a request, by default."""
+
+SHORT_BYTES = 20 << 10
+MOST_SHORT, MOST_LONG = 25.0, 60.0
+"""The most reference runs that a request may hold the process: one whose body is short, and any small one."""
+
+_STEPS = 7_000
+_REPEATS = 5
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a request took: seconds, the least of a few runs; bytes of the answer; work; status."""
+    """What a request took: reference runs; bytes sent; bytes of the answer, and its status, 0 if it moved on."""
 
-    seconds: float
+    runs: float
+    sent: int
     answer: int
-    work: float
     status: int
 
+    @property
+    def most(self) -> float:
+        """The most reference runs for a request of this length."""
+        return MOST_SHORT if self.sent < SHORT_BYTES else MOST_LONG
 
-def is_small(request: Request, big_work: int) -> bool:
-    """Whether a server answers a request in its own process."""
-    return len(request.body) <= BIG_BODY_BYTES and small_answer(request, big_work) is not None
 
-
-def small_answer(request: Request, big_work: int) -> Answer | None:
+def small_answer(request: Request, effort: Effort = SMALL) -> Answer | None:
     """Answer a request as a server's own process does; None if it must go to an evaluator process."""
     try:
-        return answer(request, LIMITS, Effort(big_work, DECODED_BYTES))
+        return answer(request, LIMITS, effort)
     except TooMuchWork:
         return None
 
 
-def measured(request: Request, big_work: int) -> Cost:
-    """Answer a request a few times as a server that counts work; one for an evaluator process has status 0."""
-    least, found = float("inf"), None
-    for _ in range(REPEATS):
-        start = time.thread_time()
-        found = small_answer(request, big_work)
-        least = min(least, time.thread_time() - start)
+def measured(request: Request) -> Cost:
+    """Answer a request a few times, as a server's own process does."""
+    run = _least(_reference)
+    effort = Effort(SMALL_SECONDS * run * 1e3, SMALL.body_bytes, SMALL.answer_bytes)
+    seconds = _least(lambda: small_answer(request, effort))
+    found = small_answer(request, effort)
     size, status = (0, 0) if found is None else (len(found.body), found.status)
-    return Cost(least, size, work(request), status)
+    return Cost(seconds / min(run, _least(_reference)), sent(request), size, status)
 
 
-def work(request: Request, most: float = 1e9) -> float:
-    """Count the work of a request, up to `most`."""
-    budgets: list[budget._Budget] = []
-
-    class Kept(budget._Budget):
-        def __init__(self, rows: float) -> None:
-            super().__init__(rows)
-            budgets.append(self)
-
-    usual, budget._Budget = budget._Budget, Kept  # type: ignore[misc]  # for as long as it is looked at
-    try:
-        small_answer(request, int(most))
-    finally:
-        budget._Budget = usual  # type: ignore[misc]  # put back
-    return most - budgets[-1].rows
+def sent(request: Request) -> int:
+    """Count the bytes of a request's body and of its query."""
+    return len(request.body) + sum(len(name) + len(text) + 2 for name, text in request.parameters)
 
 
-def largest(family: Family, big_work: int) -> int:
-    """Find the largest small size of a family; 0 if there is none."""
-    if is_small(family.request(family.most), big_work):
-        return family.most
-    low, high = 0, family.most
+def longest(family: Family, most: int) -> int:
+    """Find the largest size of a family whose requests have at most this many bytes; 0 if there is none."""
+    low, high = 0, family.most + 1
     while high - low > max(1, high // 50):
         middle = (low + high) // 2
-        if is_small(family.request(middle), big_work):
+        if sent(family.request(middle)) <= most:
             low = middle
         else:
             high = middle
     return low
+
+
+def _least(work: Callable[[], object]) -> float:
+    """The least processor time of a few runs, in seconds."""
+    times = []
+    for _ in range(_REPEATS):
+        began = time.thread_time()
+        work()
+        times.append(time.thread_time() - began)
+    return min(times)
+
+
+def _reference() -> int:
+    total = 0
+    for number in range(_STEPS):
+        total += number * number % 7
+    return total

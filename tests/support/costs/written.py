@@ -16,7 +16,6 @@ from service.charts.picture import CHARTS
 from service.curves.classes import MOST_CLASSES
 from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.request import Request
-from service.settings import Settings
 from service.wire.answers.output import Output
 from service.wire.formats.codings import Piece, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, SVG, XML
@@ -26,7 +25,7 @@ from service.wire.requests.slices_schemas import LONGEST_VALUE, MOST_SLICE_POINT
 from tests.properties.bodies import arrow_body
 from tests.support.asking import LIMITS
 from tests.support.costs.families import BIG_BODY_BYTES, asking
-from tests.support.costs.measure import small_answer
+from tests.support.costs.measure import SMALL, small_answer
 from tests.support.costs.other_families import compared, rule
 from tests.support.costs.tables import TABLES, classes, counts, sample
 
@@ -73,7 +72,7 @@ def written(name: str, request: Request) -> Written:
     """Answer a request as the lane does that takes it."""
     packed = compress("gzip", bytes(request.body)) if request.content_encoding == "identity" else request.body
     sent = replace(request, body=packed, content_encoding="gzip")
-    small = None if len(sent.body) > BIG_BODY_BYTES else small_answer(sent, Settings().big_work)
+    small = None if len(sent.body) > BIG_BODY_BYTES else small_answer(sent)
     counting = _Counting()
     result = small or answer(sent, LIMITS, output=counting)
     length = len(small.body) if small else counting.size + len(result.body)
@@ -186,5 +185,5 @@ def longest_answers() -> int:
 
 
 def is_bounded(found: Written) -> bool:
-    """Whether an answer is as long as an answer may be, and the server's own process held at most a megabyte of it."""
-    return found.written <= LIMITS.max_answer_bytes and found.held <= 1_000_000
+    """Whether an answer is as long as an answer may be, and the server's own process held at most a mebibyte of it."""
+    return found.written <= LIMITS.max_answer_bytes and found.held <= SMALL.answer_bytes

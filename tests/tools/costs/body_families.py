@@ -11,7 +11,6 @@ from service.request import Request
 from service.wire.formats.codings import CODINGS, compress
 from tests.support.costs.families import (
     BIG_BODY_BYTES,
-    DECODED_BYTES,
     LONGEST_QUERY,
     Family,
     asking,
@@ -68,7 +67,7 @@ def body_families() -> Iterator[Family]:
         yield _repeated("curves", f"{name} after a string", '{"labels":[1,0],"scores":["",', unit, "]}")
         yield _repeated("curves", f"{name} as thresholds", "{" + SAMPLE + ',"counts":{"threshold":[null,', unit, "]}}")
         for coding in CODINGS:
-            many = {"most": DECODED_BYTES - 200, "sent_as": coding}
+            many = {"most": BIG_BODY_BYTES - 200, "sent_as": coding}
             yield _repeated("curves", f"{name} as scores in {coding}", '{"labels":[1,0],"scores":[', unit, "]}", **many)
     yield from _compressed()
     for operation, field, units in (
@@ -104,12 +103,12 @@ def _compressed() -> Iterator[Family]:
         noisy = lambda size, c=coding: asking("curves", f'{{"x":"{noise[:size]}"}}', sent_as=c)  # noqa: E731  # short
         yield Family(f"curves: noise in {coding}", noisy, len(noise))
         blank = lambda size, c=coding: asking("curves", " " * size, sent_as=c)  # noqa: E731  # short
-        yield Family(f"curves: blanks in {coding}", blank, DECODED_BYTES)
+        yield Family(f"curves: blanks in {coding}", blank, BIG_BODY_BYTES)
     yield Family("curves: members of gzip", _members_of_gzip, BIG_BODY_BYTES // len(compress("gzip", b"")) - 10)
     yield Family("curves: blocks of gzip", _blocks_of_gzip, 8_000)
     lists = lambda size: asking("curves", '{"scores":[' + _lists(size) + "]}", sent_as="gzip")  # noqa: E731  # short
     yield Family("curves: lists in gzip", lists, 1_000)
-    many = {"most": DECODED_BYTES - 200, "sent_as": "gzip"}
+    many = {"most": BIG_BODY_BYTES - 200, "sent_as": "gzip"}
     yield _repeated("curves", "halfway numbers, not lifted, in gzip", '{"scores":["",', HALFWAY, "]}", **many)
 
 

@@ -1,7 +1,7 @@
-"""For every way to ask for a lot, find the most that a server would still answer in its own process.
+"""For every way to ask for a lot, measure how long its requests hold a server's own process.
 
-Prints what the largest small request of each family costs, the most expensive first, and what it costs to find out
-that the next larger one is big. The exit status is 1 if a request takes too long or its answer is too large.
+Each family is tried at the largest sizes whose requests have at most 20 KB, and at most 256 KB. Prints what they cost,
+the most expensive first. The exit status is 1 if a request holds the process for too long.
 """
 
 import argparse
@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from service.settings import Settings
 from tests.support.costs.families import BIG_BODY_BYTES, Family
-from tests.support.costs.measure import Cost, largest, measured
+from tests.support.costs.measure import MOST_LONG, MOST_SHORT, SHORT_BYTES, Cost, longest, measured
 from tests.support.costs.other_families import comparisons_families, gates_families
 from tests.support.costs.written import longest_answers
 from tests.tools.costs.body_families import body_families
@@ -24,28 +23,20 @@ from tests.tools.costs.groups_families import groups_families
 from tests.tools.costs.picture_families import picture_families
 from tests.tools.costs.slices_families import slices_families
 
-MOST_SECONDS, MOST_BYTES = 0.02, 1_100_000
-
 
 @dataclass(frozen=True)
 class Found:
-    """The largest small request of a family, and the next one if its work makes it big."""
+    """What a request of a family costs."""
 
     family: str
     size: int
-    request_bytes: int
     cost: Cost
 
-    @property
-    def is_within(self) -> bool:
-        """Whether its cost is allowed."""
-        return self.cost.seconds <= MOST_SECONDS and self.cost.answer <= MOST_BYTES
-
     def __str__(self) -> str:
-        status = self.cost.status or "big"
+        status = self.cost.status or "moves on"
         return (
-            f"{self.cost.seconds * 1e3:8.2f} ms {self.cost.answer / 1024:8.1f} KB {self.cost.work:9.0f} rows "
-            f"{self.request_bytes:7d} bytes {status} {self.family} × {self.size}"
+            f"{self.cost.runs:6.1f} of {self.cost.most:g} {self.cost.sent:7d} bytes sent {self.cost.answer:8d} written "
+            f"{status} {self.family} × {self.size}"
         )
 
 
@@ -66,14 +57,10 @@ def families() -> Iterator[Family]:
     )
 
 
-def found(family: Family, big_work: int) -> Iterator[Found]:
-    """Measure a family on both sides of the limit for small requests."""
-    small = largest(family, big_work)
-    for size in (small, small + 1 + small // 25):
-        request = family.request(min(size, family.most)) if size else None
-        if request is not None and len(request.body) <= BIG_BODY_BYTES and size <= family.most:
-            length = len(request.body) + sum(len(name) + len(text) + 2 for name, text in request.parameters)
-            yield Found(family.name, size, length, measured(request, big_work))
+def found(family: Family) -> Iterator[Found]:
+    """Measure the largest short request of a family, and its largest small one."""
+    for size in sorted({longest(family, SHORT_BYTES - 1), longest(family, BIG_BODY_BYTES)} - {0}):
+        yield Found(family.name, size, measured(family.request(size)))
 
 
 def main() -> int:
@@ -81,7 +68,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.tools.costs", description="What small requests cost.")
     parser.add_argument("--only", metavar="TEXT", default="", help="only families whose name contains this")
     parser.add_argument("--top", type=int, default=40, metavar="N", help="print so many (40); 0 is all")
-    parser.add_argument("--big-work", type=int, default=Settings().big_work, metavar="ROWS", help="ROCPR_BIG_WORK")
     parser.add_argument("--written", action="store_true", help="instead, the longest answers to short requests")
     asked = parser.parse_args()
     if asked.written:
@@ -90,11 +76,13 @@ def main() -> int:
     for family in families():
         if asked.only in family.name:
             print(f"\r{len(results)} {family.name[:90]:90}", end="", file=sys.stderr, flush=True)
-            results += found(family, asked.big_work)
+            results += found(family)
     print("\r" + " " * 100 + "\r", end="", file=sys.stderr)
-    for key in (lambda each: each.cost.seconds, lambda each: each.cost.answer):
-        results.sort(key=key, reverse=True)
-        print("\n".join(map(str, results[: asked.top or None])), end="\n\n")
-    beyond = [each for each in results if not each.is_within]
-    print(f"{len(results)} requests, {len(beyond)} of them beyond {MOST_SECONDS * 1e3:g} ms or {MOST_BYTES:,} bytes.")
+    results.sort(key=lambda each: each.cost.runs / each.cost.most, reverse=True)
+    print("\n".join(map(str, results[: asked.top or None])), end="\n\n")
+    beyond = sum(each.cost.runs > each.cost.most for each in results)
+    print(
+        f"{len(results)} requests; {beyond} hold the process for more than {MOST_SHORT:g} runs of the reference loop, "
+        f"or {MOST_LONG:g} from {SHORT_BYTES:,} bytes."
+    )
     return bool(beyond)

@@ -73,7 +73,7 @@ class Pool(EvaluatorPool):
         self._end_idle(since=math.inf)
 
 
-PLENTY = Effort(1 << 20, 1 << 20)
+PLENTY = Effort(60, 1 << 20, 1 << 20)
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ def test_too_much_work_costs_no_evaluator(pool: Pool) -> None:
     pool.prepare()
     kept = list(pool._idle)
     with pytest.raises(TooMuchWork):
-        pool.answer(request(body=BODY), Effort(4, 1 << 20), Client())
+        pool.answer(request(body=BODY), Effort(0, 1 << 20, 1 << 20), Client())
     assert [evaluator for evaluator, _ in pool._idle] == [evaluator for evaluator, _ in kept]
     assert pool.ask_small(BODY).body == answer(request(body=BODY), LIMITS).body
     assert pool.ended == []
