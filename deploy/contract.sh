@@ -10,14 +10,7 @@ trap 'rm -rf "$work"' EXIT
 linters=${CLIENTS_TOOLS:-$work}/linters
 [ -d "$linters/node_modules/@redocly" ] || npm install --silent --no-audit --no-fund --prefix "$linters" \
     @stoplight/spectral-cli@6.16 @redocly/cli@2.77
-"$python" - > "$work/openapi-clients.json" <<'PYTHON'
-import json, pathlib
-import yaml
-from service.web.clients_contract import clients_contract
-
-print(json.dumps(clients_contract(yaml.safe_load(pathlib.Path("openapi.yaml").read_text("utf-8")))))
-PYTHON
-for contract in openapi.yaml "$work/openapi-clients.json"; do
+for contract in openapi.yaml service/contract/openapi-clients.yaml; do
     "$linters/node_modules/.bin/spectral" lint --ruleset deploy/spectral.yaml --fail-severity hint "$contract"
     REDOCLY_SUPPRESS_UPDATE_NOTICE=true REDOCLY_TELEMETRY=off \
         "$linters/node_modules/.bin/redocly" lint --config deploy/redocly.yaml --max-problems 1000 --format json "$contract" \

@@ -22,7 +22,7 @@ from service.engines.spill import remove_abandoned
 from service.settings import Settings, read_settings, shipped_file
 from service.web.access.access import install_access
 from service.web.access.origins import allowed_origins
-from service.web.contract import contract_blueprint, docs_blueprint
+from service.web.contract import CONTRACTS, contract_blueprint, docs_blueprint
 from service.web.datasets import datasets_blueprint
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
@@ -90,7 +90,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     install_error_handlers(app, settings.retry_after_seconds)
     app.register_blueprint(operations_blueprint(operations))
     app.register_blueprint(datasets_blueprint(datasets))
-    app.register_blueprint(contract_blueprint(shipped_file("openapi.yaml").read_bytes()))
+    app.register_blueprint(contract_blueprint(*map(shipped_file, CONTRACTS)))
     app.register_blueprint(docs_blueprint())
     app.register_blueprint(guide_blueprint())
     app.register_blueprint(page_blueprint(settings.max_body_bytes, keys=bool(settings.api_keys_file)))

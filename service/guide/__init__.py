@@ -1,7 +1,7 @@
 """The user's guide: one page of Markdown for each task, and index.md, which lists them.
 
-Knows the files next to it and nothing else of ours: `rocpr guide` prints them as they are, service/web/guide.py makes
-HTML of them.
+Knows the files next to it and nothing else of ours: `rocpr guide` prints them as they are, rendering.py makes HTML of
+them.
 """
 
 import re

@@ -5,9 +5,10 @@ Knows documents, not operations; showing them needs no other server.
 
 import re
 from base64 import b64encode
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import orjson
 import yaml
@@ -16,9 +17,11 @@ from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_swagger_ui import get_swaggerui_blueprint
 
-from service.web.clients_contract import clients_contract
 from service.web.negotiation import first_members
 from service.wire.problems import PROBLEM_TYPES
+
+CONTRACTS = ("openapi.yaml", "service/contract/openapi-clients.yaml")
+"""The whole one, and the one for generated clients."""
 
 DOCS = "/docs"
 
@@ -60,35 +63,20 @@ _INTERCEPTORS = """config.responseInterceptor = function (response) {
       return request;
     };
     """
-_YAML_WIDTH = 120
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
-def contract_blueprint(contract_yaml: bytes) -> Blueprint:
-    """Make the routes of openapi.yaml (as written), of what is derived from it, and of /problems/<code>."""
+def contract_blueprint(*contracts: Path) -> Blueprint:
+    """Make the routes of these files in YAML, each as written and as JSON, and of /problems/<code>."""
     blueprint = Blueprint("contract", __name__)
     # The safe loader in C: the one in Python takes a second at every start.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    contract = yaml.load(contract_yaml, Loader=loader)  # noqa: S506  # a safe loader
-    contract_json = orjson.dumps(contract)
-    for_clients = clients_contract(contract)
-    clients_yaml, clients_json = _as_yaml(for_clients), orjson.dumps(for_clients)
-
-    @blueprint.get("/openapi.yaml")
-    def openapi_yaml() -> Response:
-        return Response(contract_yaml, mimetype="application/yaml")
-
-    @blueprint.get("/openapi.json")
-    def openapi_json() -> Response:
-        return Response(contract_json, mimetype="application/json")
-
-    @blueprint.get("/openapi-clients.yaml")
-    def openapi_clients_yaml() -> Response:
-        return Response(clients_yaml, mimetype="application/yaml")
-
-    @blueprint.get("/openapi-clients.json")
-    def openapi_clients_json() -> Response:
-        return Response(clients_json, mimetype="application/json")
+    for path in contracts:
+        text = path.read_bytes()
+        in_json = orjson.dumps(yaml.load(text, Loader=loader))  # noqa: S506  # a safe loader
+        for suffix, content in (("yaml", text), ("json", in_json)):
+            view = partial(Response, content, mimetype=f"application/{suffix}")
+            blueprint.add_url_rule(f"/{path.stem}.{suffix}", endpoint=f"{path.stem}_{suffix}", view_func=view)
 
     @blueprint.get("/problems/<code>")
     def problem_type(code: str) -> Response:
@@ -102,17 +90,6 @@ def contract_blueprint(contract_yaml: bytes) -> Blueprint:
         return Response(orjson.dumps(document), mimetype="application/json")
 
     return blueprint
-
-
-def _as_yaml(document: dict[str, Any]) -> str:
-    """Write a document as YAML in its order, without anchors, which some parsers lack."""
-
-    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # the one in C, if there
-        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002  # whatever it is
-            return True
-
-    text: str = yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_YAML_WIDTH)
-    return text
 
 
 def docs_blueprint() -> Blueprint:

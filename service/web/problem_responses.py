@@ -9,7 +9,7 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from service.guide import pages
-from service.web.guide import GUIDE
+from service.guide.rendering import GUIDE
 from service.web.lanes.evaluating import EvaluatorFailed
 from service.web.negotiation import VARY
 from service.web.observation.observation import note

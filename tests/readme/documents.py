@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from service.web.guide import anchor
+from service.guide.rendering import anchor
 
 ROOT = Path(__file__).resolve().parents[2]
 README = "README.md"

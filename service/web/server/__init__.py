@@ -27,7 +27,7 @@ Those who have recently used less time go first, and waiting raises priority. A 
 of the owner with the most in it, and a request that waits too long is dropped: both get 503 with Retry-After. In the
 big lane (`lanes/fair_slots.py`) an owner who already has a slot cannot get the last free one while others want one, and
 the process that has waited longest gets the next. A request whose client has gone is removed from its queue, and the
-evaluator process that works on it is ended.
+evaluator process that works on it is ended. After a second, that includes a client that has closed its sending side.
 
 **Who sends.** `sending.py` feeds the loop's transport with pieces of an answer as the client reads them: from memory,
 from the file that an evaluator wrote, or from a generator whose thread waits for room. After the last answer of a

@@ -37,12 +37,12 @@ class Connection(asyncio.BufferedProtocol):
     phase, since, deadline      the phase, its start, and its deadline if it depends only on the client.
     reader, exchange, sending   the current request: its reader, its exchange, and the sending of its answer.
     ahead                       input received but not yet consumed: the rest of a body, and following requests.
+    half_closed                 whether the client will send nothing more; it may have gone, or only wait for answers.
     """
 
     __slots__ = (
-        "_connections", "_half_closed", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down", "_waits",
-        "_was_probed", "ahead", "client", "deadline", "exchange", "listener", "phase", "reader", "sending", "since",
-        "transport", "use",
+        "_connections", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down", "_waits", "ahead", "client",
+        "deadline", "exchange", "half_closed", "listener", "phase", "reader", "sending", "since", "transport", "use",
     )  # fmt: skip
 
     def __init__(
@@ -67,7 +67,7 @@ class Connection(asyncio.BufferedProtocol):
         self._connections = connections
         self._slow_down = slow_down
         self._next_pass = Pass.SMALL  # after the body
-        self._half_closed = self._is_full = self._is_last = self._waits = self._was_probed = False
+        self.half_closed = self._is_full = self._is_last = self._waits = False
         self.phase = Phase.IDLE
         self._enter(Phase.IDLE, shared.bounds.keepalive)
 
@@ -106,8 +106,8 @@ class Connection(asyncio.BufferedProtocol):
             self._wait_for_turn()
 
     def eof_received(self) -> bool:
-        """Note that the client will send nothing more; it may still read, so the sending side stays open."""
-        self._half_closed = True
+        """Keep the sending side open for a client that has closed its own."""
+        self.half_closed = True
         if self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
             problem = None if self.reader is None else self.reader.end()
             if problem is not None:
@@ -208,7 +208,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_full and len(self.ahead) <= AHEAD_BYTES and self.phase is not Phase.CLOSED:
             self._is_full = False
             self._resume_reading()
-        if self._half_closed and not self.ahead and self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
+        if self.half_closed and not self.ahead and self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
             self.eof_received()
 
     # The application.
@@ -238,7 +238,7 @@ class Connection(asyncio.BufferedProtocol):
         reader = cast("RequestReader", self.reader)
         can_go_on = reader.is_whole and not cast("Head", reader.head).asks_to_close
         tells_its_end = reply.length is not None or reply.is_chunked
-        is_done = DRAINING.is_set() or (self._half_closed and not self.ahead)
+        is_done = DRAINING.is_set() or (self.half_closed and not self.ahead)
         self._is_last = is_done or not can_go_on or not tells_its_end
         self._enter(Phase.SENDING)
         self.sending = Sending(self.transport, reply, is_last=self._is_last)
@@ -257,12 +257,6 @@ class Connection(asyncio.BufferedProtocol):
             self._send(partial(self.sending.add, piece))
         elif isinstance(piece, FileBody):
             piece.close()
-
-    def probe(self) -> None:
-        """Send an interim answer, once, to a client that has closed its sending side."""
-        if self._half_closed and not self._was_probed and cast("RequestReader", self.reader).reads_interim():
-            self._was_probed = True
-            self.transport.write(_CONTINUE)
 
     # Sending, and the end.
 
@@ -296,13 +290,12 @@ class Connection(asyncio.BufferedProtocol):
         if self.reader is not None:
             self.reader.close(keep_body=self.exchange is not None and self.exchange.has_body)
         self.sending = self.reader = self.exchange = None
-        self._was_probed = False
 
     def _end(self) -> None:
         """Close the sending side, and drop input until the client closes its own: see LINGER_SECONDS."""
         self.ahead = b""
         self._enter(Phase.LINGERING, LINGER_SECONDS)
-        if self._half_closed:
+        if self.half_closed:
             self.transport.close()
             return
         if self._is_full:

@@ -27,8 +27,9 @@ LAST_TURN_SECONDS = 20.0
 YOUNG_SECONDS = 2.0
 """The age below which a client is too young for its speed to count."""
 
-PROBE_SECONDS = 1.0
-"""How long a request is worked on before its client is checked."""
+LOOK_SECONDS = 1.0
+"""How long a request is worked on before its client is checked. One that has closed its sending side then counts as
+gone: most have closed the other side, too, which the system does not say before it has sent them something."""
 
 EVICTED_AT_ONCE = 64
 """How many connections are ended at a time if there are too many: choosing them means examining all."""
@@ -54,8 +55,8 @@ def enforce_limits(connection: Connection, now: float, queue_seconds: float, sto
 def _enforce_limits_of_request(connection: Connection, now: float, queue_seconds: float) -> None:
     if connection.exchange is not None and connection.exchange.withdraw_if_overdue(queue_seconds):
         connection.refuse(Problem("overloaded", "The request waited too long for its turn."))
-    elif now - connection.since >= PROBE_SECONDS:
-        _look_for_client(connection)
+    elif now - connection.since >= LOOK_SECONDS and (connection.half_closed or has_gone(connection)):
+        connection.transport.abort()
 
 
 def _end_phase(connection: Connection) -> None:
@@ -75,18 +76,6 @@ def _shorten_limits(connection: Connection, stopping_since: float) -> None:
     else:
         last = stopping_since + LAST_REQUEST_SECONDS
     connection.deadline = min(connection.deadline, last)
-
-
-def _look_for_client(connection: Connection) -> None:
-    """End the work for a client that has gone.
-
-    A client that has closed its sending side may still read. It gets an interim answer, which clients skip; the system
-    of a departed client rejects it, which then shows on the socket.
-    """
-    if has_gone(connection):
-        connection.transport.abort()
-    else:
-        connection.probe()
 
 
 def has_gone(connection: Connection) -> bool:

@@ -82,10 +82,6 @@ class RequestReader:
         """Whether the client waits for 100 Continue and has sent nothing of the body."""
         return self.head is not None and self.head.expects_100 and (self.body is None or self.body.length == 0)
 
-    def reads_interim(self) -> bool:
-        """Whether the client understands interim answers (RFC 9110, 15.2), which HTTP/1.0 lacks."""
-        return self.head is not None and self.head.version >= (1, 1)
-
     def feed(self, data: bytes | memoryview) -> bytes:
         """Consume bytes; return the rest, which is empty unless the head or the request is complete, or it is dense.
 

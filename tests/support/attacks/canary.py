@@ -153,7 +153,7 @@ def sing(service: Service, port: int, trap: Path) -> tuple[Found, int]:
             where = f"{what} in {message.where}"
             try:
                 with Connection(service.port) as connection:
-                    answer = connection.send(message.data).half_close().read()
+                    answer = connection.send(message.data).read()
             except (AssertionError, OSError, ValueError) as error:
                 found.missed.append(f"{where}: {error!r}"[:300])
                 continue

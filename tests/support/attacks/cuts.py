@@ -49,11 +49,12 @@ def messages(headers: dict[str, str], body: bytes) -> Iterator[tuple[str, bytes,
     yield "chunked", head, chunked(*pieces)
 
 
-def sent(port: int, head: bytes, follows: bytes) -> Answer:
-    """Send this much and nothing more; retry while there is no room."""
+def sent(port: int, data: bytes, *, ends: bool = False) -> Answer:
+    """Send this much and, if it ends there, close the sending side; retry while there is no room."""
     for _ in range(TRIES):
         with Connection(port) as connection:
-            answer = connection.send(head + follows).half_close().read()
+            connection.send(data)
+            answer = (connection.half_close() if ends else connection).read()
         if answer.status != 503:
             break
     return answer
@@ -67,11 +68,12 @@ def cut(service: Service, places: int) -> Found:
     with ThreadPoolExecutor(CLIENTS) as pool:
         for name, (headers, body) in bodies().items():
             for framing, head, follows in messages(headers, body):
-                whole = sent(service.port, head, follows)
+                whole = sent(service.port, head + follows)
                 found.require(whole.status == 200, f"{name}, {framing}: the whole body is {whole.status}")
                 ends = sorted({*np.linspace(0, len(follows) - 1, places).astype(int).tolist(), len(follows) - 1})
-                cuts = [(service.port, head, follows[:end]) for end in ends]
-                for end, answer in zip(ends, pool.map(lambda one: sent(*one), cuts), strict=True):
+                cuts = [head + follows[:end] for end in ends]
+                answers = pool.map(lambda data: sent(service.port, data, ends=True), cuts)
+                for end, answer in zip(ends, answers, strict=True):
                     statuses[answer.status] += 1
                     tried += 1
                     found.require(answer.status == 400, f"{name}, {framing}, cut at {end}: {answer.status}")

@@ -149,7 +149,7 @@ class TestHalfClosing:
         """The connection is closed only once, even if its last bytes wait for the client."""
         served = serve(of_length(100_000))
         client = served.connect(sndbuf=4096).get("/", *fields).half_close()
-        served.until(lambda: client.connection._half_closed, "the client's end")
+        served.until(lambda: client.connection.half_closed, "the client's end")
         served.reaches(client, Phase.SENDING)
         assert len(client.read().body) == 100_000
         served.reaches(client, Phase.CLOSED)

@@ -12,7 +12,7 @@ import pytest
 
 from service.web.passes import Pass
 from service.web.server import exchange as exchange_module
-from service.web.server.expiry import PROBE_SECONDS
+from service.web.server.expiry import LOOK_SECONDS
 from service.web.server.reply import FileBody
 from service.web.server.sending import BUFFERED_BYTES
 from tests.e2e.wire import check_problem, request
@@ -145,7 +145,7 @@ class TestLeaving:
         client.__exit__()
         served.sweep()
         assert not held.is_abandoned()
-        clock.forward(PROBE_SECONDS)
+        clock.forward(LOOK_SECONDS)
         served.sweep()
         served.reaches(client, Phase.CLOSED)
         assert held.is_abandoned()
@@ -163,7 +163,7 @@ class TestLeaving:
         leaves = served.connect().get("/never")
         served.reaches(leaves, Phase.ANSWERING)
         leaves.__exit__()
-        clock.forward(PROBE_SECONDS)
+        clock.forward(LOOK_SECONDS)
         served.sweep()
         served.reaches(leaves, Phase.CLOSED)
         assert abandoned == ["waiting"]
@@ -171,30 +171,20 @@ class TestLeaving:
         assert [client.read().status for client in holds] == [200, 200]
         assert held.calls == 2
 
-    def test_is_distinguished_from_half_closing(self, serve: Serve, clock: Clock) -> None:
-        """By an interim answer, sent once; a half-closed client skips it."""
+    @pytest.mark.parametrize(("seconds", "gets"), [(LOOK_SECONDS / 2, True), (LOOK_SECONDS, False)])
+    def test_is_taken_from_half_closing_after_a_second(
+        self, serve: Serve, clock: Clock, seconds: float, *, gets: bool
+    ) -> None:
         held = Held()
         served = serve(held)
         client = served.connect().get("/").half_close()
+        served.until(lambda: client.connection.half_closed, "the client's end")
         assert held.begun.wait(SECONDS)
-        for _ in range(3):
-            clock.forward(PROBE_SECONDS)
-            served.sweep()
-        held.go.set()
-        interim = b"HTTP/1.1 100 Continue\r\n\r\n"
-        assert client.socket.recv(len(interim)) == interim
-        assert client.head()[0] == "HTTP/1.1 200 OK"
-
-    def test_an_old_client_is_not_asked(self, serve: Serve, clock: Clock) -> None:
-        """HTTP/1.0 has no interim answers."""
-        held = Held()
-        served = serve(held)
-        client = served.connect().get("/", version="1.0").half_close()
-        assert held.begun.wait(SECONDS)
-        clock.forward(PROBE_SECONDS)
+        clock.forward(seconds)
         served.sweep()
+        assert held.is_abandoned() is not gets
         held.go.set()
-        assert client.head()[0] == "HTTP/1.1 200 OK"
+        assert (b"GET / " in client.rest()) is gets
 
     @pytest.mark.parametrize(
         ("following", "sent"),
@@ -212,7 +202,7 @@ class TestLeaving:
         client = served.connect().send(sent)
         assert held.begun.wait(SECONDS)
         client.__exit__()
-        clock.forward(PROBE_SECONDS)
+        clock.forward(LOOK_SECONDS)
         served.sweep()
         served.reaches(client, Phase.CLOSED)
         held.go.set()
