@@ -221,7 +221,8 @@ def _selection(request: Request, operation: Operation, parameters: dict[str, str
     table = parameters.pop("table", None)
     _check_table(operation, table, request.accept)
     if (request.operation, request.accept) in PICTURE_SCHEMAS:
-        return Selection(picture=checked_picture(request.operation, request.accept, picture_options(parameters)))
+        options = picture_options(parameters, operation.form.fields)
+        return Selection(picture=checked_picture(request.operation, request.accept, options))
     for name in PICTURE_PARAMETERS:
         if name in parameters and name not in operation.form.drawn:
             raise invalid_value(f"/{name}", "exclusive", f"{name} is for pictures, not for {request.accept}.")

@@ -11,6 +11,8 @@ TWINS = {
     "_DEFAULT_LABELS": "labels whose positive one is clear, in the terms of a format",
     "_LOG": "the service's log",
     "_NORMAL": "the standard normal distribution",
+    "OPERATION": "the declaration of an operation, in its module",
+    "_ANSWER": "the parts of an operation's answer",
     "_READ_AT": "where the description of a picture reads its curves",
     "_SCHEMA": "the place of the schema in a footer",
     "_TAIL": "the bytes after a footer",
@@ -19,12 +21,15 @@ TWINS = {
 """{name that several modules define: the one meaning that it has in all of them}"""
 
 MODULES = {
-    "classes": "the operation: its picture, its command",
-    "curves": "the operation: its picture, its command",
+    "classes": "the operation: its declaration, its picture, its command",
+    "columns": "the operation, and what it lists",
+    "comparisons": "the operation: its declaration, its picture",
+    "curves": "the operation: its declaration, its picture, its command",
+    "gates": "the operation: its declaration, its picture",
     "guide": "the user's guide: its command, its routes",
-    "slices": "the operation: its picture, its command",
+    "slices": "the operation: its declaration, its picture, its command",
     "sql": "the SQL text: its tree, its command",
-    "tradeoffs": "the operation: its picture, its command",
+    "tradeoffs": "the operation: its declaration, its picture, its command",
 }
 """{name that several modules have: the one meaning that it has in all of them}"""
 

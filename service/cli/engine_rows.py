@@ -24,6 +24,7 @@ from service.cli.files import suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.evaluation import CurvesWarning
+from service.operations import OPERATIONS
 from service.request import Answer, Request
 from service.wire.formats.arrow_columns import column_of_array
 from service.wire.formats.csv_dialect import DECIMALS, DELIMITERS, has_numbers_as_names
@@ -54,6 +55,9 @@ from service.wire.wrong import Wrong
 
 _CHARACTERS = DELIMITERS | DECIMALS
 _SHOWN_ROW = 100
+_FIELDS = {name: each for operation in OPERATIONS.values() for name, each in operation.form.fields.items()}
+"""{option of any command: the field that reads it}"""
+
 _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
 
 
@@ -94,7 +98,7 @@ class EngineRows:
                 raise click.UsageError(f"{flag(name)} cannot be combined with --engine.")
         try:
             read_here = {"positive_label", MISSING}
-            options = options_of({key: text for key, text in given.items() if key not in read_here})
+            options = options_of({key: text for key, text in given.items() if key not in read_here}, _FIELDS)
         except Problem as problem:
             fail(self._lines(problem, given))
         if not self._found:

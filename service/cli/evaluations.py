@@ -38,6 +38,7 @@ from service.wire.formats.query_options import (
 )
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
+from service.wire.requests.query_fields import READING_FIELDS
 from service.wire.wrong import Wrong
 
 UNNAMED = ""
@@ -93,7 +94,7 @@ def read_evaluations(
 
     A file's problem is printed and ends the command; what to type is for this file alone if others were read before.
     """
-    form = one_evaluation()
+    form = one_evaluation(READING_FIELDS)
     read: list[EvaluationFile] = []
     for name, file in files.items():
         reading = given | own.get(name, {})

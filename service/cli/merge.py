@@ -32,6 +32,7 @@ from service.wire.formats.tables import one_evaluation
 from service.wire.problems import Problem, invalid_request, invalid_value, problem_document
 from service.wire.requests.faults import field_error_of, field_errors
 from service.wire.requests.groups_schemas import GroupsSchema
+from service.wire.requests.query_fields import READING_FIELDS
 
 
 def _output_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
@@ -102,7 +103,7 @@ def _read(file: InputFile, given: dict[str, str]) -> Histogram:
     body, taken = file.content, file.taken(given)
     _refuse_other_columns(file, body)
     try:
-        decoded = DECODERS[file.media_type_of(body)](body, taken, one_evaluation(), limits())
+        decoded = DECODERS[file.media_type_of(body)](body, taken, one_evaluation(READING_FIELDS), limits())
         groups = decoded.document.get("groups") if isinstance(decoded.document, dict) else None
         if groups is None:
             raise _no_groups()

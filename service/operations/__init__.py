@@ -1,12 +1,8 @@
 """The operations: what can be asked and what is answered, one file each."""
 
-from service.operations.classes import CLASSES
-from service.operations.columns import COLUMNS
-from service.operations.comparisons import COMPARISONS
-from service.operations.curves import CURVES
-from service.operations.gates import GATES
-from service.operations.slices import SLICES
-from service.operations.tradeoffs import TRADEOFFS
+from service.operations import classes, columns, comparisons, curves, gates, slices, tradeoffs
 
-OPERATIONS = {each.name: each for each in (CURVES, TRADEOFFS, COMPARISONS, GATES, SLICES, CLASSES, COLUMNS)}
+_MODULES = (curves, tradeoffs, comparisons, gates, slices, classes, columns)
+
+OPERATIONS = {each.OPERATION.name: each.OPERATION for each in _MODULES}
 """{name: operation}"""

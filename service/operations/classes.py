@@ -7,11 +7,11 @@ from service.curves.area_columns import SHARED_AREAS
 from service.curves.classes import AVERAGES, Classes, evaluate_classes
 from service.operations.operation import Operation, Selection
 from service.operations.slices import SHARED_AREA_COLUMNS, reason_of
-from service.wire.answers.parts import ABSENT, Part, Table, Value, count, number, tables_of, text
+from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, tables_of
 from service.wire.formats.tables import one_column_a_class
 from service.wire.limits import Limits
 from service.wire.requests.classes_schemas import ClassesRequest, ClassesRequestSchema
-from service.wire.requests.picture_schemas import DRAWS
+from service.wire.requests.query_fields import query_fields
 
 
 def _classes(found: Classes) -> dict[str, Any]:
@@ -31,24 +31,24 @@ def _pairs(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
 
 
 _AVERAGED = (
-    number("roc", "The area under the ROC curve.", null=True),
-    number("pr", "The area under the precision-recall curve.", null=True),
-    number("average_precision", "Average precision.", null=True),
+    Cells.number("roc", "The area under the ROC curve.", null=True),
+    Cells.number("pr", "The area under the precision-recall curve.", null=True),
+    Cells.number("average_precision", "Average precision.", null=True),
 )
 
 _ANSWER: tuple[Part, ...] = (
-    Table(
+    AnswerTable(
         "classes",
         "The classes in the order of the request, as columns of equal length.",
         _classes,
         columns=(
-            text("name", "The name of the class."),
-            count(
+            Cells.text("name", "The name of the class."),
+            Cells.count(
                 "positives",
                 "The rows of the class; with weights, their weight, `null` if it is beyond the range of a double.",
                 null=True,
             ),
-            count(
+            Cells.count(
                 "negatives",
                 "The other rows; with weights, their weight, `null` if it is beyond the range of a double.",
                 null=True,
@@ -57,13 +57,13 @@ _ANSWER: tuple[Part, ...] = (
             reason_of("class"),
         ),
     ),
-    Table(
+    AnswerTable(
         "averages",
         "Averages over the classes, as columns of equal length.",
         _averages,
-        columns=(text("average", "The names `macro`, `weighted` and `micro`."), *_AVERAGED),
+        columns=(Cells.text("average", "The names `macro`, `weighted` and `micro`."), *_AVERAGED),
     ),
-    Value(
+    AnswerValue(
         "hand_till",
         "For multiclass: the mean of `roc` over all pairs of classes with positives, the measure M of Hand and Till "
         "(2001); `null` if there are none.",
@@ -71,14 +71,14 @@ _ANSWER: tuple[Part, ...] = (
         null=True,
         kind="number",
     ),
-    Table(
+    AnswerTable(
         "pairs",
         "For multiclass, every ordered pair of classes, as columns of equal length.",
         _pairs,
         columns=(
-            text("name", "The class whose scores are compared."),
-            text("against", "The other class."),
-            number(
+            Cells.text("name", "The class whose scores are compared."),
+            Cells.text("against", "The other class."),
+            Cells.number(
                 "roc",
                 "The probability that a row of the class has a greater score for it than a row of the other, ties "
                 "counting one half; `null` if one of the two has no rows.",
@@ -95,10 +95,10 @@ def _evaluate(checked: ClassesRequest, selection: Selection, _limits: Limits) ->
     return replace(classes, warnings=checked.warnings + classes.warnings)
 
 
-CLASSES = Operation(
+OPERATION = Operation(
     name="classes",
     schema=ClassesRequestSchema(),
-    form=one_column_a_class(drawn=DRAWS),
+    form=one_column_a_class(query_fields("classes", ClassesRequestSchema())),
     evaluate=_evaluate,
     answer=_ANSWER,
     tables=tables_of(_ANSWER),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from service.operations.operation import Operation
-from service.wire.answers.parts import AnswerColumn, Table, Value, count, flag, text
+from service.wire.answers.parts import AnswerTable, AnswerValue, Cells
 from service.wire.columns import MOST_VALUES, Listing
 from service.wire.formats.listings import every_column
 from service.wire.requests.columns_schemas import ColumnsRequestSchema
@@ -21,20 +21,20 @@ def _columns(listing: Listing) -> dict[str, Any]:
     }
 
 
-COLUMNS = Operation(
+OPERATION = Operation(
     name="columns",
     schema=ColumnsRequestSchema(),
     form=every_column(),
     evaluate=lambda checked, _selection, _limits: checked.listing,
     answer=(
-        Value("rows", "How many rows the table has.", lambda listing: listing.rows),
-        Table(
+        AnswerValue("rows", "How many rows the table has.", lambda listing: listing.rows),
+        AnswerTable(
             "columns",
             "A row for each column of the table, in its order.",
             _columns,
             columns=(
-                text("name", "The name of the column. No operation reads columns that share a name."),
-                text(
+                Cells.text("name", "The name of the column. No operation reads columns that share a name."),
+                Cells.text(
                     "type",
                     "What operations can read the column as: `number`, `boolean` or `text`; `null` where no cell has a "
                     "value. In CSV, a column is a number or boolean column if all its values are. Bytes that are UTF-8 "
@@ -42,19 +42,19 @@ COLUMNS = Operation(
                     "`timestamp[us]`; `duplicate` if another column has the same name; in JSON also `mixed`, `list` or "
                     "`object`.",
                 ),
-                count(
+                Cells.count(
                     "missing",
                     "How many cells have no value: nulls, NaN, and empty ones in CSV. `null` if the cells were not "
                     "read.",
                     null=True,
                 ),
-                AnswerColumn(
+                Cells(
                     "values",
                     "values",
                     f"At most {MOST_VALUES} distinct values in order of appearance, as `positive_label` takes them: in "
                     "CSV text, otherwise numbers, booleans and text as they are.",
                 ),
-                flag(
+                Cells.flag(
                     "more",
                     "Whether the column has other values: more than 20, text longer than 200 characters, values that "
                     "JSON cannot express (such as infinity), or cells that were not read.",

@@ -4,45 +4,31 @@ from dataclasses import asdict
 from typing import Any
 
 from service.curves.comparison import Best, Comparison, evaluate_comparison
-from service.operations.curves import AREAS
+from service.operations.curves import AREA_CELLS
 from service.operations.operation import Operation, Selection
-from service.operations.tradeoffs import INDEX
-from service.operations.tradeoffs import NAMES as INDEX_NAMES
-from service.wire.answers.parts import (
-    AnswerColumn,
-    Part,
-    Stacked,
-    Table,
-    Value,
-    count,
-    flag,
-    names,
-    number,
-    score,
-    tables_of,
-    text,
-)
+from service.operations.tradeoffs import INDEX_KEY, INDEX_NAMES
+from service.wire.answers.parts import AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
 from service.wire.answers.repeated_names import refuse_many_best
 from service.wire.formats.tables import several_evaluations
 from service.wire.limits import Limits
 from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
-from service.wire.requests.picture_schemas import DRAWS
+from service.wire.requests.query_fields import query_fields
 
 
 def _areas(found: Comparison) -> dict[str, Any]:
     rows = [asdict(areas) for areas in found.auc]
-    return {"name": found.names} | {area.name: [row[area.name] for row in rows] for area in AREAS}
+    return {"name": found.names} | {area.name: [row[area.name] for row in rows] for area in AREA_CELLS}
 
 
 def _best(rate: str, best: Best | None) -> dict[str, Any] | None:
     return None if best is None else {f"{rate}_from": best.start, f"{rate}_to": best.end, "best": best.best}
 
 
-def _of_intervals(rate: str, called: str, of_best: str) -> tuple[AnswerColumn, ...]:
+def _of_intervals(rate: str, called: str, of_best: str) -> tuple[Cells, ...]:
     return (
-        number(f"{rate}_from", f"The lowest {called} of the interval."),
-        number(f"{rate}_to", f"The highest {called} of the interval."),
-        names("best", f"The names of all classifiers {of_best}."),
+        Cells.number(f"{rate}_from", f"The lowest {called} of the interval."),
+        Cells.number(f"{rate}_to", f"The highest {called} of the interval."),
+        Cells.names("best", f"The names of all classifiers {of_best}."),
     )
 
 
@@ -53,58 +39,60 @@ def _evaluate(checked: ComparisonsRequest, selection: Selection, limits: Limits)
 
 
 _ANSWER: tuple[Part, ...] = (
-    Value(
+    AnswerValue(
         "positives",
         "The number of positives, the same for every classifier; with weights, their total weight.",
         lambda found: found.positives,
         kind="count",
     ),
-    Value(
+    AnswerValue(
         "negatives",
         "The number of negatives, the same for every classifier; with weights, their total weight.",
         lambda found: found.negatives,
         kind="count",
     ),
-    Table(
+    AnswerTable(
         "auc",
         "The areas of each classifier, one row each, in the order of the evaluations. The schema `Areas` describes "
         "them.",
         _areas,
         columns=(
-            text("name", "The name of the classifier."),
-            number("roc", "The area under its ROC curve; `null` if its counts are not a sweep.", null=True),
-            number("roc_hull", "The area under its ROC convex hull."),
-            number("pr", "The area under its precision-recall curve; `null` if its counts are not a sweep.", null=True),
-            number(
+            Cells.text("name", "The name of the classifier."),
+            Cells.number("roc", "The area under its ROC curve; `null` if its counts are not a sweep.", null=True),
+            Cells.number("roc_hull", "The area under its ROC convex hull."),
+            Cells.number(
+                "pr", "The area under its precision-recall curve; `null` if its counts are not a sweep.", null=True
+            ),
+            Cells.number(
                 "pr_trapezoid",
                 "The same by trapezoids; `null` if its counts are not a sweep, not whole, or there are more than 1e7 "
                 "positives.",
                 null=True,
             ),
-            number("pr_achievable", "The area under its achievable precision-recall curve."),
-            number(
+            Cells.number("pr_achievable", "The area under its achievable precision-recall curve."),
+            Cells.number(
                 "average_precision",
                 "The sum of (gain in recall) times (precision); `null` if its counts are not a sweep.",
                 null=True,
             ),
         ),
     ),
-    Table(
+    AnswerTable(
         "dominance",
         "For every ordered pair of classifiers, whether the first one's curve is nowhere below the second one's, in "
         "ROC space and equivalently in precision-recall space. Decided exactly. `null` if some counts are not a sweep.",
         lambda found: found.dominance,
         null=True,
         columns=(
-            text("curve", "The name of the classifier whose curve may dominate."),
-            text("over", "The name of the other classifier."),
-            flag(
+            Cells.text("curve", "The name of the classifier whose curve may dominate."),
+            Cells.text("over", "The name of the other classifier."),
+            Cells.flag(
                 "dominates",
                 "Whether at every number of true positives the first has no more false positives than the other.",
             ),
         ),
     ),
-    Table(
+    AnswerTable(
         "best_roc",
         "Which ROC curves are highest where: intervals of the false positive rate in rising order, from 0 to 1 without "
         "gaps. At a vertical step a curve is as high as its top. `null` if some counts are not a sweep.",
@@ -116,7 +104,7 @@ _ANSWER: tuple[Part, ...] = (
             "whose true positive rate is greatest throughout the interval, except perhaps at its ends",
         ),
     ),
-    Table(
+    AnswerTable(
         "best_pr",
         "Which precision-recall curves are highest where: intervals of recall in rising order, from 0 to 1 without "
         "gaps. Precision is greatest where false positives are fewest. `null` if some counts are not a sweep.",
@@ -126,39 +114,39 @@ _ANSWER: tuple[Part, ...] = (
             "recall", "recall", "whose precision is greatest throughout the interval, except perhaps at its ends"
         ),
     ),
-    Table(
+    AnswerTable(
         "joint_hull",
         "The vertices of the ROC convex hull of the rows of all classifiers together, from (0, 0) to (positives, "
-        "negatives). Rows on an edge between two vertices are not listed.",
+        "negatives). KeyedRows on an edge between two vertices are not listed.",
         lambda found: found.joint_hull,
         columns=(
-            number("fpr", "False positive rate, fp / negatives."),
-            number("tpr", "True positive rate, tp / positives."),
-            count("tp", "True positives."),
-            count("fp", "False positives."),
-            names("suppliers", "The names of all classifiers that have this row."),
-            score(
+            Cells.number("fpr", "False positive rate, fp / negatives."),
+            Cells.number("tpr", "True positive rate, tp / positives."),
+            Cells.count("tp", "True positives."),
+            Cells.count("fp", "False positives."),
+            Cells.names("suppliers", "The names of all classifiers that have this row."),
+            Cells.score(
                 "threshold",
                 "The threshold of the first supplier's first such row; `null` where it has none.",
                 null=True,
             ),
         ),
     ),
-    Stacked(
+    StackedTable(
         "best_tradeoff",
         "Which optimal trade-off curves are highest where, by each index: intervals of λ in rising order, from 0 to 1 "
         "without gaps. An index that `indices` leaves out is absent.",
         lambda found: {name: _best("lambda", best) for name, best in found.best_tradeoff.items()},
         columns=_of_intervals("lambda", "λ", "that have the best row there"),
-        key=INDEX,
+        key=INDEX_KEY,
         keys=INDEX_NAMES,
     ),
 )
 
-COMPARISONS = Operation(
+OPERATION = Operation(
     name="comparisons",
     schema=ComparisonsRequestSchema(),
-    form=several_evaluations("indices", drawn=DRAWS),
+    form=several_evaluations(query_fields("comparisons", ComparisonsRequestSchema())),
     evaluate=_evaluate,
     answer=_ANSWER,
     tables=tables_of(_ANSWER),

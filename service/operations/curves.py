@@ -10,33 +10,28 @@ from service.inference.rules import AREAS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
 from service.wire.answers.parts import (
     ABSENT,
+    AnswerRow,
+    AnswerTable,
+    AnswerValue,
+    Cells,
+    KeyedRows,
     Part,
-    Row,
-    Rows,
-    Table,
-    Value,
-    count,
-    exact,
-    flag,
     integer_if_whole,
-    number,
-    score,
     tables_of,
-    text,
 )
 from service.wire.formats.tables import one_evaluation_with_soft_labels
 from service.wire.limits import Limits
 from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
-from service.wire.requests.picture_schemas import DRAWS
+from service.wire.requests.query_fields import query_fields
 
-TOTALS = (
-    Value(
+TOTAL_VALUES = (
+    AnswerValue(
         "positives",
         "The number of positives; with weights, their total weight.",
         lambda found: found.positives,
         kind="count",
     ),
-    Value(
+    AnswerValue(
         "negatives",
         "The number of negatives; with weights, their total weight.",
         lambda found: found.negatives,
@@ -44,35 +39,35 @@ TOTALS = (
     ),
 )
 
-AREAS = (
-    number(
+AREA_CELLS = (
+    Cells.number(
         "roc",
         "The area under the ROC curve, by trapezoids: the probability that a positive scores above a negative, ties "
         "counting one half (the Wilcoxon-Mann-Whitney statistic). `null` if the counts are not a sweep.",
         null=True,
     ),
-    number(
+    Cells.number(
         "roc_hull",
         "The area under the ROC convex hull: what you can reach by choosing among the rows, at random if needed. Never "
         "below `roc`.",
     ),
-    number(
+    Cells.number(
         "pr",
         "The area under the precision-recall curve, interpolated linearly in counts and integrated in closed form. "
         "`null` if the counts are not a sweep.",
         null=True,
     ),
-    number(
+    Cells.number(
         "pr_trapezoid",
         "The same curve by trapezoids through every whole number of true positives, as Davis and Goadrich compute it; "
         "it approaches `pr` as the positives grow. `null` if the counts are not a sweep, not whole, or there are more "
         "than 1e7 positives.",
         null=True,
     ),
-    number(
+    Cells.number(
         "pr_achievable", "The area under the achievable precision-recall curve, that of the ROC hull. Never below `pr`."
     ),
-    number(
+    Cells.number(
         "average_precision",
         "The sum over rows of (gain in recall) times (precision of the row): a step function without interpolation, so "
         "it can be above or below `pr`. `null` if the counts are not a sweep.",
@@ -80,10 +75,10 @@ AREAS = (
     ),
 )
 
-_AREA = text("area", "The area.")
+_AREA_KEY = Cells.text("area", "The area.")
 _RATES = (
-    number("recall", "Recall, tp / positives."),
-    number("precision", "Precision, tp / (tp + fp); at the origin the limit along the first segment."),
+    Cells.number("recall", "Recall, tp / positives."),
+    Cells.number("precision", "Precision, tp / (tp + fp); at the origin the limit along the first segment."),
 )
 
 
@@ -122,125 +117,125 @@ def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name,
 
 
 _PARTIAL_AREAS = (
-    number("area", "The area.", null=True),
-    number(
+    Cells.number("area", "The area.", null=True),
+    Cells.number(
         "mean",
         "The area divided by that of its box, (`to` - `from`)(1 - `min_tpr`); the mean height of the curve.",
         null=True,
     ),
-    number(
+    Cells.number(
         "mcclish",
         "McClish's (1989) standardised area: 1/2 for chance, 1 for a perfect curve, below 1/2 for a curve below the "
         "diagonal. `null` over `recall`, with `min_tpr`, and on overflow.",
         null=True,
     ),
-    number(
+    Cells.number(
         "area_lower",
         "With open groups only, the lowest area possible; `area`, `mean` and `mcclish` are halfway between their "
         "bounds.",
         null=True,
         sometimes=True,
     ),
-    number("area_upper", "With open groups only, the highest area possible.", null=True, sometimes=True),
-    number("mean_lower", "With open groups only, the lowest mean possible.", null=True, sometimes=True),
-    number("mean_upper", "With open groups only, the highest mean possible.", null=True, sometimes=True),
+    Cells.number("area_upper", "With open groups only, the highest area possible.", null=True, sometimes=True),
+    Cells.number("mean_lower", "With open groups only, the lowest mean possible.", null=True, sometimes=True),
+    Cells.number("mean_upper", "With open groups only, the highest mean possible.", null=True, sometimes=True),
 )
 
 OPERATING_POINTS = (
-    text("metric", "The requested metric."),
-    exact("at", "Where it was read."),
-    number(
+    Cells.text("metric", "The requested metric."),
+    Cells.exact("at", "Where it was read."),
+    Cells.number(
         "value",
         "Its value; `null` for `recall_at_precision` if the curve never has this precision, and for a curve of counts "
         "that are not a sweep.",
         null=True,
     ),
-    score(
+    Cells.score(
         "threshold",
         "The row's threshold; `null` at the origin, which calls nothing positive, and where counts have none.",
         null=True,
     ),
-    count("tp", "The row's true positives.", null=True),
-    count("fp", "The row's false positives.", null=True),
-    number(
+    Cells.count("tp", "The row's true positives.", null=True),
+    Cells.count("fp", "The row's false positives.", null=True),
+    Cells.number(
         "value_lower",
         "With open groups only, the lowest value that it can have; `value` is halfway between. All are `null` if some "
         "order of the examples leaves it without a value.",
         null=True,
         sometimes=True,
     ),
-    number("value_upper", "With open groups only, the highest value.", null=True, sometimes=True),
+    Cells.number("value_upper", "With open groups only, the highest value.", null=True, sometimes=True),
 )
 
 ANSWER: tuple[Part, ...] = (
-    *TOTALS,
-    Row(
+    *TOTAL_VALUES,
+    AnswerRow(
         "auc",
         "The areas differ because they answer different questions: `roc` is about ranking, `pr` about what is called "
         "positive; those of the hulls say what the best choice of thresholds can reach; `pr_trapezoid` and "
         "`average_precision` are other definitions of the area under a precision-recall curve.",
         _included("auc"),
-        columns=AREAS,
+        columns=AREA_CELLS,
     ),
-    Table(
+    AnswerTable(
         "points",
         "The rows of the table in curve order, with the ROC and the precision-recall view of each.",
         _included("points"),
         columns=(
-            score(
+            Cells.score(
                 "threshold",
                 "Whatever scores at or above it (at or below it, if low scores are positive) is called positive; "
                 "`null` at the origin, unless it is one of the `thresholds` of the request.",
                 null=True,
             ),
-            count("tp", "True positives."),
-            count("fp", "False positives."),
-            count("fn", "False negatives."),
-            count("tn", "True negatives."),
-            number("fpr", "False positive rate, fp / negatives; the ROC curve's horizontal axis."),
-            number("tpr", "True positive rate, tp / positives; the ROC curve's vertical axis."),
-            number(
+            Cells.count("tp", "True positives."),
+            Cells.count("fp", "False positives."),
+            Cells.count("fn", "False negatives."),
+            Cells.count("tn", "True negatives."),
+            Cells.number("fpr", "False positive rate, fp / negatives; the ROC curve's horizontal axis."),
+            Cells.number("tpr", "True positive rate, tp / positives; the ROC curve's vertical axis."),
+            Cells.number(
                 "recall",
                 "Recall, tp / positives, the same as `tpr`; the precision-recall curve's horizontal axis.",
             ),
-            number("precision", "Precision, tp / (tp + fp); `null` where nothing is called positive.", null=True),
-            flag(
+            Cells.number("precision", "Precision, tp / (tp + fp); `null` where nothing is called positive.", null=True),
+            Cells.flag(
                 "on_hull",
                 "Whether the row lies on the boundary of the ROC convex hull, at a vertex or on an edge. Decided "
                 "exactly.",
             ),
         ),
     ),
-    Value(
+    AnswerValue(
         "interpolation",
         "Where the precision-recall curves are read between rows.",
         _interpolation,
         schema="Interpolation",
     ),
-    Table(
+    AnswerTable(
         "interpolated_pr",
         "The precision-recall curve, interpolated linearly in counts, in curve order or in the order of `at_recall`. "
         "`null` if the counts are not a sweep.",
         _included("interpolated_pr"),
         null=True,
         columns=(
-            count("tp", "True positives at which the curve is read."),
-            count("fp", "False positives there, linear in `tp` between two rows."),
+            Cells.count("tp", "True positives at which the curve is read."),
+            Cells.count("fp", "False positives there, linear in `tp` between two rows."),
             *_RATES,
         ),
     ),
-    Table(
+    AnswerTable(
         "achievable_pr",
         "The best precision-recall curve that you can reach by choosing among the rows: the rows on the ROC hull, "
         "interpolated the same way (Davis and Goadrich, corollary 3.1).",
         _included("achievable_pr"),
         columns=(
-            count("tp", "True positives at which the curve is read."),
-            count("fp", "False positives there."),
+            Cells.count("tp", "True positives at which the curve is read."),
+            Cells.count("fp", "False positives there."),
             *_RATES,
         ),
     ),
-    Table(
+    AnswerTable(
         "calibration",
         "Isotonic regression of the labels on the scores: adjacent scores are pooled until the share of positives does "
         "not fall as the scores rise (with `lower_is_positive`, does not rise). The pools are the segments of the ROC "
@@ -248,22 +243,22 @@ ANSWER: tuple[Part, ...] = (
         _included("calibration"),
         null=True,
         columns=(
-            score(
+            Cells.score(
                 "score_from",
                 "The lowest score of the pool; of counts the lowest threshold, `null` where it has none.",
                 null=True,
             ),
-            score(
+            Cells.score(
                 "score_to",
                 "The highest score of the pool; of counts the highest threshold, `null` where it has none.",
                 null=True,
             ),
-            count("positives", "The positives in the pool; with weights, their total weight."),
-            count("negatives", "The negatives in the pool; with weights, their total weight."),
-            number("calibrated", "The calibrated score, positives / (positives + negatives)."),
+            Cells.count("positives", "The positives in the pool; with weights, their total weight."),
+            Cells.count("negatives", "The negatives in the pool; with weights, their total weight."),
+            Cells.number("calibrated", "The calibrated score, positives / (positives + negatives)."),
         ),
     ),
-    Row(
+    AnswerRow(
         "statistics",
         "Single numbers of an evaluation. The Brier score is `miscalibration` - `discrimination` + `uncertainty`; all "
         "four are `null` for counts, for chosen thresholds, and if a score is not between 0 and 1, with the warning "
@@ -271,75 +266,77 @@ ANSWER: tuple[Part, ...] = (
         "warning `rounded_scores`.",
         _included("statistics"),
         columns=(
-            number(
+            Cells.number(
                 "ks",
                 "The Kolmogorov-Smirnov statistic, the greatest difference between true and false positive rate of a "
                 "row.",
             ),
-            score(
+            Cells.score(
                 "ks_threshold",
                 "The threshold of that row, the first of several; `null` if it has none, as at the origin.",
                 null=True,
             ),
-            number(
+            Cells.number(
                 "prg",
                 "The area under the precision-recall-gain curve (Flach and Kull 2015): 0 for chance, 1 for a perfect "
                 "curve; it may be negative. `null` if the counts are not a sweep.",
                 null=True,
             ),
-            number(
+            Cells.number(
                 "brier",
                 "The Brier score: the mean squared difference between a score, as the probability of a positive, and "
                 "the label 0 or 1. With `lower_is_positive` a score is the probability of a negative.",
                 null=True,
             ),
-            number("miscalibration", "How much the Brier score exceeds that of the calibrated scores.", null=True),
-            number(
+            Cells.number(
+                "miscalibration", "How much the Brier score exceeds that of the calibrated scores.", null=True
+            ),
+            Cells.number(
                 "discrimination",
                 "How much lower the Brier score of the calibrated scores is than that of always predicting the "
                 "prevalence.",
                 null=True,
             ),
-            number(
+            Cells.number(
                 "uncertainty",
                 "The Brier score of always predicting the prevalence, prevalence (1 - prevalence).",
                 null=True,
             ),
         ),
     ),
-    Value(
+    AnswerValue(
         "selected_thresholds",
         "With `tuning`, the thresholds on the tuning sample's hull, which the table was rebuilt from.",
         _selected_thresholds,
         kind="score",
     ),
-    Rows(
+    KeyedRows(
         "bounds",
         "With open groups: the lowest and the highest value that each area can have, whatever the order within the "
         "groups. The values in `auc` are then halfway between.",
         lambda found: found.bounds if found.bounds and "auc" in found.curves.include else ABSENT,
-        columns=(number("lower", "The lowest."), number("upper", "The highest.")),
+        columns=(Cells.number("lower", "The lowest."), Cells.number("upper", "The highest.")),
         needs="open groups, whose score_from is below score_to",
-        key=_AREA,
-        keys=tuple(area.name for area in AREAS),
+        key=_AREA_KEY,
+        keys=tuple(area.name for area in AREA_CELLS),
     ),
-    Rows(
+    KeyedRows(
         "intervals",
         "Confidence intervals of the areas. The hull areas have none: a hull fitted to its own test data is biased "
         "upward. An interval is `null` if the counts are not a sweep, if a class has fewer than two examples (of "
         "effective size, with weights), or if the method has none for the area; `warnings` says why.",
         lambda found: found.intervals or ABSENT,
         columns=(
-            number("lower", "The lower end."),
-            number("upper", "The upper end."),
-            exact("level", "The two-sided confidence level."),
-            text(
+            Cells.number("lower", "The lower end."),
+            Cells.number("upper", "The upper end."),
+            Cells.exact("level", "The two-sided confidence level."),
+            Cells.text(
                 "method",
                 "How it was computed: `delong`, `logit`, `mover`, `bootstrap`, `bca`; `score` for metrics at a "
                 "threshold or at a point of a curve; or `exact` if an area is exactly 0 or 1, also in a difference, "
                 "where the two intervals are combined (Zou and Donner 2008).",
             ),
-            number(
+            Cells.number(
                 "standard_error",
                 "The standard error, on the scale of the ends; of a bootstrap, the standard deviation of the "
                 "resamples. `null` if the method is `exact` or `score`, if a resample has no value, or with open "
@@ -348,10 +345,10 @@ ANSWER: tuple[Part, ...] = (
             ),
         ),
         needs="the option intervals",
-        key=_AREA,
+        key=_AREA_KEY,
         keys=AREAS_WITH_INTERVALS,
     ),
-    Table(
+    AnswerTable(
         "operating_points",
         "Metrics at the requested points, in that order. `threshold`, `tp` and `fp` are those of the best row that "
         "meets the condition; all are `null` if no row does.",
@@ -359,39 +356,39 @@ ANSWER: tuple[Part, ...] = (
         columns=OPERATING_POINTS,
         needs="the option operating_points",
     ),
-    Table(
+    AnswerTable(
         "partial",
         "Partial areas, in the order requested; `null` if the counts are not a sweep.",
         _partial,
         columns=(
-            text("over", "The rate that the range runs over."),
-            exact("from", "Where the range begins."),
-            exact("to", "Where it ends."),
-            exact("min_tpr", "The lowest true positive rate that counts; `null` if none was given.", null=True),
+            Cells.text("over", "The rate that the range runs over."),
+            Cells.exact("from", "Where the range begins."),
+            Cells.exact("to", "Where it ends."),
+            Cells.exact("min_tpr", "The lowest true positive rate that counts; `null` if none was given.", null=True),
             *_PARTIAL_AREAS,
         ),
         needs="the option partial",
     ),
-    Table(
+    AnswerTable(
         "costs",
         "The lowest cost of errors at each prevalence π, in the order requested, and its row, which is on the ROC "
         "convex hull; if several rows cost the same, the one that calls the fewest examples positive.",
         _read_off("costs"),
         columns=(
-            exact("prevalence", "The proportion of positives, π."),
-            number("cost", "The average cost of an example, π fn_cost (1 - tpr) + (1 - π) fp_cost fpr."),
-            number(
+            Cells.exact("prevalence", "The proportion of positives, π."),
+            Cells.number("cost", "The average cost of an example, π fn_cost (1 - tpr) + (1 - π) fp_cost fpr."),
+            Cells.number(
                 "normalized_cost",
                 "The cost divided by π fn_cost + (1 - π) fp_cost, the cost of being wrong about every example "
                 "(Drummond and Holte 2006).",
             ),
-            score(
+            Cells.score(
                 "threshold",
                 "The threshold of the row; `null` if it has none, as where nothing is called positive.",
                 null=True,
             ),
-            count("tp", "True positives of the row, in these data."),
-            count("fp", "False positives of the row, in these data."),
+            Cells.count("tp", "True positives of the row, in these data."),
+            Cells.count("fp", "False positives of the row, in these data."),
         ),
         needs="the option costs",
     ),
@@ -428,13 +425,10 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
     return evaluate_with_intervals(checked.evaluation, options, intervals, selection.drawing)
 
 
-CURVES = Operation(
+OPERATION = Operation(
     name="curves",
     schema=CurvesRequestSchema(),
-    form=one_evaluation_with_soft_labels(
-        *("include", "keep", "interpolation", "thresholds", "intervals", "operating_points", "partial", "costs"),
-        drawn=(*DRAWS, "mark"),
-    ),
+    form=one_evaluation_with_soft_labels(query_fields("curves", CurvesRequestSchema())),
     evaluate=_evaluate,
     answer=ANSWER,
     tables=tuple(sorted(tables_of(ANSWER), key=lambda table: table.name != "points")),

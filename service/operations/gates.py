@@ -7,15 +7,15 @@ from service.operations.operation import Operation, Selection
 from service.wire.answers.gate_answers import check_object
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.infinite import FiniteScores
-from service.wire.answers.parts import Value
+from service.wire.answers.parts import AnswerValue
 from service.wire.formats.tables import evaluation_and_baseline
 from service.wire.limits import Limits
 from service.wire.media_types import MARKDOWN, XML
 from service.wire.requests.gates_schemas import GatesRequest, GatesRequestSchema
-from service.wire.requests.picture_schemas import DRAWS
+from service.wire.requests.query_fields import query_fields
 
 
-class _Checks(Value):
+class _Checks(AnswerValue):
     """The checks, in the order of the rules."""
 
     def json(self, found: tuple[Check, ...], scores: FiniteScores) -> list[dict[str, Any]]:
@@ -27,21 +27,21 @@ def _evaluate(checked: GatesRequest, _selection: Selection, _limits: Limits) -> 
     return evaluate_gate(checked.evaluation, checked.baseline, checked.options)
 
 
-GATES = Operation(
+OPERATION = Operation(
     name="gates",
     schema=GatesRequestSchema(),
-    form=evaluation_and_baseline("paired", "intervals", "rules", "fail_status", drawn=DRAWS),
+    form=evaluation_and_baseline(query_fields("gates", GatesRequestSchema())),
     evaluate=_evaluate,
     answer=(
-        Value("passed", "Whether every check is passed.", lambda gate: gate.passed, kind="flag"),
-        Value(
+        AnswerValue("passed", "Whether every check is passed.", lambda gate: gate.passed, kind="flag"),
+        AnswerValue(
             "status",
             "The verdict in a word: `failed` if a check failed, otherwise `undecided` if one is undecided, otherwise "
             "`passed`.",
             lambda gate: gate.status,
             kind="text",
         ),
-        Value(
+        AnswerValue(
             "paired", "Whether evaluation and baseline were treated as paired.", lambda gate: gate.paired, kind="flag"
         ),
         _Checks("checks", "One check for each rule, in their order.", lambda gate: gate.checks, schema="Check"),

@@ -15,7 +15,7 @@ from service.charts.charts import pictures_within
 from service.charts.picture import CHARTS, Picture, Pictures
 from service.curves.drawing import DrawingOptions
 from service.wire.answers.encoders import DRAWN, ONE_TABLE, Encoded, json_answer, warnings_header
-from service.wire.answers.parts import Document, Part, Table
+from service.wire.answers.parts import AnswerTable, Document, Part
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
@@ -75,7 +75,7 @@ class Operation:
     form: TableForm
     evaluate: Callable[[Any, Selection, Limits], Any]
     answer: tuple[Part, ...]
-    tables: tuple[Table, ...] = ()
+    tables: tuple[AnswerTable, ...] = ()
     asked: Callable[[Any], Collection[str]] | None = None
     reports: Mapping[str, Callable[[Document], bytes]] = field(default_factory=dict)
     status: Callable[[Any, Any], int] = lambda _checked, _result: 200
@@ -91,7 +91,7 @@ class Operation:
         drawn = [media_type for media_type in DRAWN if (self.name, media_type) in PICTURE_SCHEMAS]
         return (JSON, *(ONE_TABLE if self.tables else ()), *self.reports, *drawn)
 
-    def table(self, name: str | None) -> Table:
+    def table(self, name: str | None) -> AnswerTable:
         """The table of this name. Raises Problem."""
         for table in self.tables:
             if table.name == name:

@@ -7,27 +7,27 @@ from service.curves.area_columns import SHARED_AREAS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.sliced import Sliced, evaluate_slices
 from service.operations.curves import ANSWER as OF_ALL_ROWS
-from service.operations.curves import AREAS, OPERATING_POINTS
+from service.operations.curves import AREA_CELLS, OPERATING_POINTS
 from service.operations.operation import Operation, Selection
-from service.wire.answers.parts import ABSENT, Nested, Row, Table, count, number, text
+from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, Nested
 from service.wire.answers.repeated_names import refuse_many_slices
 from service.wire.formats.tables import one_sample_in_slices
 from service.wire.limits import Limits
-from service.wire.requests.picture_schemas import DRAWS
+from service.wire.requests.query_fields import query_fields
 from service.wire.requests.slices_schemas import SlicesRequest, SlicesRequestSchema
 
 SHARED_AREA_COLUMNS = (
-    number("roc", "The area under the ROC curve.", null=True),
-    number("roc_hull", "The area under the convex hull of the ROC curve.", null=True),
-    number("pr", "The area under the precision-recall curve.", null=True),
-    number("pr_achievable", "The area under the precision-recall curve of the hull.", null=True),
-    number("average_precision", "Average precision.", null=True),
+    Cells.number("roc", "The area under the ROC curve.", null=True),
+    Cells.number("roc_hull", "The area under the convex hull of the ROC curve.", null=True),
+    Cells.number("pr", "The area under the precision-recall curve.", null=True),
+    Cells.number("pr_achievable", "The area under the precision-recall curve of the hull.", null=True),
+    Cells.number("average_precision", "Average precision.", null=True),
 )
 
 
 def reason_of(part: str) -> Any:  # noqa: ANN401  # a column
     """Declare the column that says why a part has no areas."""
-    return text(
+    return Cells.text(
         "reason",
         f"Why the {part} has no areas, else `null`: `one_class`, it has no positives or no negatives; "
         "`total_out_of_range`, those of one class weigh less than 1e-150 or more than 1e150.",
@@ -50,22 +50,22 @@ def _keys_of_points(found: Sliced) -> Mapping[str, Any]:
     return {name: [value for value in values for _ in range(of_each)] for name, values in found.keys.items()}
 
 
-_SLICES = Table(
+_SLICES = AnswerTable(
     "slices",
     "The slices, as columns of equal length. The columns that define slices come first, under their names; `null` "
     "stands for rows without a value.",
     _columns,
     columns=(
-        count(
+        Cells.count(
             "rows",
             "How many rows the slice has; with groups, how many examples, or how many groups if these are sums of "
             "weights.",
         ),
-        count("positives", "The positives of the slice; with weights, their weight."),
-        count("negatives", "The negatives of the slice; with weights, their weight."),
+        Cells.count("positives", "The positives of the slice; with weights, their weight."),
+        Cells.count("negatives", "The negatives of the slice; with weights, their weight."),
         *SHARED_AREA_COLUMNS,
         *(
-            number(
+            Cells.number(
                 f"{area}_{end}",
                 f"If you asked for `intervals`, the {end} end of the interval of `{area}`; `null` if the slice has "
                 "none.",
@@ -80,7 +80,7 @@ _SLICES = Table(
     leading=lambda found: found.keys,
 )
 
-_POINTS = Table(
+_POINTS = AnswerTable(
     "operating_points",
     "The operating points of every slice, slice after slice, as columns of equal length; the columns that define "
     "slices come first. The rest is as from `/v1/curves`.",
@@ -90,14 +90,14 @@ _POINTS = Table(
     leading=_keys_of_points,
 )
 
-_OVERALL = Row(
+_OVERALL = AnswerRow(
     "overall",
     "All rows together.",
     lambda found: (
         {"positives": found.overall.positives, "negatives": found.overall.negatives}
-        | {area.name: getattr(found.overall.curves.auc, area.name) for area in AREAS}
+        | {area.name: getattr(found.overall.curves.auc, area.name) for area in AREA_CELLS}
     ),
-    columns=(count("positives", "All positives."), count("negatives", "All negatives."), *AREAS),
+    columns=(Cells.count("positives", "All positives."), Cells.count("negatives", "All negatives."), *AREA_CELLS),
 )
 
 
@@ -107,10 +107,10 @@ def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> S
     return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
 
 
-SLICES = Operation(
+OPERATION = Operation(
     name="slices",
     schema=SlicesRequestSchema(),
-    form=one_sample_in_slices("operating_points", "intervals", drawn=DRAWS),
+    form=one_sample_in_slices(query_fields("slices", SlicesRequestSchema())),
     evaluate=_evaluate,
     answer=(
         Nested(

@@ -2,70 +2,57 @@
 
 from service.curves.indices import INDICES
 from service.curves.tradeoff import Tradeoff, Tradeoffs, evaluate_tradeoffs
-from service.operations.curves import TOTALS
+from service.operations.curves import TOTAL_VALUES
 from service.operations.operation import Operation, Selection
-from service.wire.answers.parts import (
-    ABSENT,
-    AnswerColumn,
-    Nested,
-    Rows,
-    Stacked,
-    Table,
-    Value,
-    count,
-    exact,
-    number,
-    score,
-    text,
-)
+from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, KeyedRows, Nested, StackedTable
 from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
-from service.wire.requests.picture_schemas import DRAWS
+from service.wire.requests.query_fields import query_fields
 from service.wire.requests.tradeoffs_schemas import TradeoffsRequest, TradeoffsRequestSchema
 
-INDEX = text("index", "The index.")
-NAMES = tuple(INDICES)
+INDEX_KEY = Cells.text("index", "The index.")
+INDEX_NAMES = tuple(INDICES)
 
-_OPTIMAL = (
-    number("lambda_from", "The lowest λ of the interval."),
-    number("lambda_to", "The highest λ of the interval."),
-    score("threshold", "The threshold of the best row; `null` where the row has none.", null=True),
-    count("tp", "Its true positives."),
-    count("fp", "Its false positives."),
-    number("precision", "Its precision, tp / (tp + fp); the value of every index at λ = 0."),
-    number("recall", "Its recall, tp / positives; the value of every index at λ = 1."),
+_OPTIMAL_CELLS = (
+    Cells.number("lambda_from", "The lowest λ of the interval."),
+    Cells.number("lambda_to", "The highest λ of the interval."),
+    Cells.score("threshold", "The threshold of the best row; `null` where the row has none.", null=True),
+    Cells.count("tp", "Its true positives."),
+    Cells.count("fp", "Its false positives."),
+    Cells.number("precision", "Its precision, tp / (tp + fp); the value of every index at λ = 0."),
+    Cells.number("recall", "Its recall, tp / positives; the value of every index at λ = 1."),
 )
-_AT = (
-    exact("at_lambda", "The requested λ."),
-    number("value", "The greatest value of the index there."),
-    score(
+_READ_OFF = (
+    Cells.exact("at_lambda", "The requested λ."),
+    Cells.number("value", "The greatest value of the index there."),
+    Cells.score(
         "threshold",
         "The threshold of the row with this value; `null` if the row has none. Where two intervals meet, it is the row "
         "of the upper one.",
         null=True,
     ),
 )
-_AREA = number(
+_MEAN = Cells.number(
     "area",
     "The mean height of the optimal trade-off curve over `lambda_range`; with `lambda_density`, its mean under that "
     "density.",
 )
-_UNINFORMATIVE = number(
+_UNINFORMATIVE = Cells.number(
     "uninformative_from",
     "From this λ to the end of `lambda_range`, the best row is the one that calls everything positive. `null` if that "
     "row is best on no interval.",
     null=True,
 )
 _BOUNDS = (
-    number("lower", "With open groups only, the lowest area possible.", sometimes=True),
-    number("upper", "With open groups only, the highest area possible.", sometimes=True),
+    Cells.number("lower", "With open groups only, the lowest area possible.", sometimes=True),
+    Cells.number("upper", "With open groups only, the highest area possible.", sometimes=True),
 )
 
 
-def _value(column: AnswerColumn) -> Value:
+def _value(column: Cells) -> AnswerValue:
     """A column's cell, in an object of its own."""
-    return Value(column.name, column.about, lambda found: getattr(found, column.name), column.null, column.kind)
+    return AnswerValue(column.name, column.about, lambda found: getattr(found, column.name), column.null, column.kind)
 
 
 def _row_of_areas(found: Tradeoff) -> dict[str, float | None]:
@@ -88,59 +75,57 @@ _OPTIMAL_ABOUT = (
 )
 _AT_ABOUT = "The optimal trade-off curve at the requested λ. Absent without `at_lambda`."
 
-TRADEOFFS = Operation(
+OPERATION = Operation(
     name="tradeoffs",
     schema=TradeoffsRequestSchema(),
-    form=one_evaluation(
-        "indices", "min_precision", "min_recall", "lambda_range", "lambda_density", "at_lambda", drawn=DRAWS
-    ),
+    form=one_evaluation(query_fields("tradeoffs", TradeoffsRequestSchema())),
     evaluate=_evaluate,
     answer=(
-        *TOTALS,
+        *TOTAL_VALUES,
         Nested(
             "tradeoffs",
             "The results of each index. An index that `indices` leaves out is absent.",
             lambda found: found.tradeoffs,
-            keys=NAMES,
+            keys=INDEX_NAMES,
             parts=(
-                Table("optimal", _OPTIMAL_ABOUT, lambda found: found.optimal, columns=_OPTIMAL),
-                _value(_AREA),
+                AnswerTable("optimal", _OPTIMAL_ABOUT, lambda found: found.optimal, columns=_OPTIMAL_CELLS),
+                _value(_MEAN),
                 _value(_UNINFORMATIVE),
-                Value(
+                AnswerValue(
                     "bounds",
                     "With open groups only, the lowest and the highest area possible.",
                     lambda found: found.bounds or ABSENT,
                     schema="Bounds",
                 ),
-                Table("at", _AT_ABOUT, lambda found: found.at or ABSENT, columns=_AT),
+                AnswerTable("at", _AT_ABOUT, lambda found: found.at or ABSENT, columns=_READ_OFF),
             ),
         ),
     ),
     tables=(
-        Stacked(
+        StackedTable(
             "optimal",
             _OPTIMAL_ABOUT,
             lambda found: {name: each.optimal for name, each in found.tradeoffs.items()},
-            columns=_OPTIMAL,
-            key=INDEX,
-            keys=NAMES,
+            columns=_OPTIMAL_CELLS,
+            key=INDEX_KEY,
+            keys=INDEX_NAMES,
         ),
-        Rows(
+        KeyedRows(
             "area",
             "A row for each index.",
             lambda found: {name: _row_of_areas(each) for name, each in found.tradeoffs.items()},
-            columns=(_AREA, _UNINFORMATIVE, *_BOUNDS),
-            key=INDEX,
-            keys=NAMES,
+            columns=(_MEAN, _UNINFORMATIVE, *_BOUNDS),
+            key=INDEX_KEY,
+            keys=INDEX_NAMES,
         ),
-        Stacked(
+        StackedTable(
             "at",
             _AT_ABOUT,
             lambda found: {name: each.at for name, each in found.tradeoffs.items()},
-            columns=_AT,
+            columns=_READ_OFF,
             needs="at_lambda, the values to read off",
-            key=INDEX,
-            keys=NAMES,
+            key=INDEX_KEY,
+            keys=INDEX_NAMES,
         ),
     ),
     asked=lambda checked: {"optimal", "area"} | ({"at"} if checked.options.at_lambda is not None else set()),

@@ -11,6 +11,7 @@ from service.cli.asking import as_typed
 from service.cli.commands import rocpr as commands
 from service.operations import OPERATIONS
 from service.wire.formats.tables import one_evaluation
+from service.wire.requests.query_fields import READING_FIELDS
 from tests.cli.gate.gating import written
 from tests.cli.running import DATA, NAMED, answered, flags, refusal, run
 
@@ -39,7 +40,7 @@ def fed(command: str) -> list[str]:
     [
         ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
-        ("compare", one_evaluation("indices").parameters, {"files", "paired", "own"}),
+        ("compare", [*one_evaluation(READING_FIELDS).parameters, "indices"], {"files", "paired", "own"}),
         ("slices", set(OPERATIONS["slices"].parameters) - {"slices"}, {"file", "slices_", "sort"}),
         ("classes", OPERATIONS["classes"].parameters, {"file"}),
     ],

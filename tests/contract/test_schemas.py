@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -15,47 +15,29 @@ from service.curves.indices import INDICES
 from service.inference.rules import METRIC_NAMES
 from service.operations import OPERATIONS
 from service.wire.media_types import PNG
-from service.wire.requests import fields as own
-from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema, NamedEvaluationSchema
-from service.wire.requests.curves_schemas import CostsSchema, CurvesRequestSchema, InterpolationSchema
-from service.wire.requests.dataset_schemas import Where
-from service.wire.requests.evaluation_schemas import CountsSchema, SampleSchema
+from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
-from service.wire.requests.gates_schemas import BaselineSchema, FailStatus, GatesRequestSchema, MetricName, RuleSchema
-from service.wire.requests.groups_schemas import GroupsSchema
-from service.wire.requests.interval_schemas import IntervalsSchema, Level, OperatingPointSchema
-from service.wire.requests.partial_schemas import PartialSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
-from service.wire.requests.slices_schemas import (
-    MOST_SLICE_COLUMNS,
-    SliceColumns,
-    SliceIntervalsSchema,
-    SlicesRequestSchema,
-)
-from service.wire.requests.tradeoffs_schemas import LambdaDensitySchema, TradeoffsRequestSchema
 from tests.contract.document import EVALUATION_PREFIX, PATH, Tree, evaluations, resolved, schema
 from tests.contract.violations import violations
 
-NAMES: dict[type[Schema], str] = {
-    CurvesRequestSchema: "CurvesRequest",
-    CountsSchema: "Counts",
-    GroupsSchema: "Groups",
-    SampleSchema: "TuningSample",
-    InterpolationSchema: "Interpolation",
-    IntervalsSchema: "IntervalOptions",
-    OperatingPointSchema: "OperatingPoint",
-    PartialSchema: "PartialRange",
-    CostsSchema: "CostOptions",
-    TradeoffsRequestSchema: "TradeoffsRequest",
-    LambdaDensitySchema: "LambdaDensity",
-    ComparisonsRequestSchema: "ComparisonsRequest",
-    NamedEvaluationSchema: "NamedEvaluation",
-    GatesRequestSchema: "GatesRequest",
-    BaselineSchema: "Baseline",
-    RuleSchema: "Rule",
-    SlicesRequestSchema: "SlicesRequest",
-    SliceIntervalsSchema: "SliceIntervalOptions",
+
+def _objects(found: Schema) -> Iterator[Schema]:
+    """A schema, and those of the objects in it."""
+    yield found
+    for field in found.fields.values():
+        if isinstance(field, ObjectField):
+            yield from _objects(field.schema)
+
+
+KINDS = {
+    type(schema)
+    for found in OPERATIONS.values()
+    for schema in _objects(found.schema)
+    if isinstance(schema, ObjectSchema) and schema.component
 }
+NAMES = {kind: kind.component for kind in sorted(KINDS, key=lambda kind: kind.component)}
 """{schema at run time: schema of the document}"""
 
 EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in evaluations()}
@@ -103,62 +85,11 @@ def _of_fields(names: set[str] | None = None) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("operation", "name"), found)
 
 
-def _bounds(field: Any) -> dict[str, float]:
-    keywords = {
-        "minimum": "minimum",
-        "maximum": "maximum",
-        "exclusive_minimum": "exclusiveMinimum",
-        "exclusive_maximum": "exclusiveMaximum",
-    }
-    found = {keyword: getattr(field, name, None) for name, keyword in keywords.items()}
-    return {keyword: bound for keyword, bound in found.items() if bound is not None}
-
-
-def _lengths(field: Any, thing: str) -> dict[str, int]:
-    """The bounds of a length. A field of exact length may still be empty, because [] counts as absent."""
-    if isinstance(field, own.NumberColumn):
-        return {} if field.length is None else {f"max{thing}": field.length}
-    least = {f"min{thing}": field.minimum} if field.minimum else {}
-    return {**least, f"max{thing}": field.maximum}
-
-
-def _in_the_documents_words(field: fields.Field[Any]) -> dict[str, Any]:
+def _in_the_documents_words(field: Any) -> dict[str, Any]:
     """What the document must say about a field, except its description. null counts as absent, so it is allowed."""
-    if isinstance(field, fields.Nested):
-        return {"object": NAMES[type(field.schema)]}
-    kind = ["number", "null"] if getattr(field, "nullable", False) else "number"
-    words = list(getattr(field, "choices", ()))
-    rules: dict[type[fields.Field[Any]], Callable[[], dict[str, Any]]] = {
-        own.NumberColumn: lambda: {
-            "type": ["array", "null"],
-            "items": {"type": kind, "format": "double", **_bounds(field)},
-            **_lengths(field, "Items"),
-        },
-        own.LabelColumn: lambda: {"type": ["array", "null"], "items": {}},
-        own.ObjectList: lambda: {
-            "type": ["array", "null"],
-            "items": {"object": NAMES[type(field.schema)]},  # type: ignore[attr-defined]  # an ObjectList has it
-            **_lengths(field, "Items"),
-        },
-        own.Scalar: dict,
-        SliceColumns: lambda: {
-            "type": ["object", "null"],
-            "minProperties": 1,
-            "maxProperties": MOST_SLICE_COLUMNS,
-            "additionalProperties": {"type": "array", "items": {}},
-        },
-        Where: lambda: {"type": ["object", "null"], "additionalProperties": {}},
-        own.Number: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
-        Level: lambda: {"type": ["number", "null"], "format": "double", **_bounds(field)},
-        own.Whole: lambda: {"type": ["integer", "null"], "format": "int64", **_bounds(field)},
-        FailStatus: lambda: {"type": ["integer", "null"], "format": "int64", "enum": [*words, None]},
-        own.Text: lambda: {"type": ["string", "null"], **_lengths(field, "Length")},
-        own.Flag: lambda: {"type": ["boolean", "null"]},
-        own.Choice: lambda: {"type": ["string", "null"], "enum": [*words, None]},
-        MetricName: lambda: {"type": ["string", "null"], "enum": [*words, None]},
-        own.ChoiceSet: lambda: {"type": ["array", "null"], "items": {"type": "string", "enum": words}},
-    }
-    return rules[type(field)]()
+    shape: dict[str, Any] = _without_words(field.shape())
+    shape |= {"type": [shape["type"], "null"]} if "type" in shape else {}
+    return shape | ({"enum": [*shape["enum"], None]} if "enum" in shape else {})
 
 
 def _in_a_query(field: fields.Field[Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import fields
 
 from service.operations import OPERATIONS
-from service.wire.requests.fields import ObjectList
+from service.wire.requests.object_schemas import ObjectField, ObjectList
 
 LABELS = [1, 0, 1, 1, 0, 0]
 SAMPLE = {"scores": [0.9, 0.7, 0.7, 0.5, 0.3, 0.2], "labels": LABELS}
@@ -112,13 +112,13 @@ def places() -> list[Place]:
 
 def _of_object(operation: str, schema: Any, keys: Keys) -> Iterator[Place]:
     """The place of an object, and the places in it."""
-    yield Place(operation, keys, fields.Nested(schema))
+    yield Place(operation, keys, ObjectField(schema))
     yield from _of_schema(operation, schema, keys)
 
 
 def _of_schema(operation: str, schema: Any, keys: Keys) -> Iterator[Place]:
     for name, field in schema.fields.items():
-        if isinstance(field, fields.Nested):
+        if isinstance(field, ObjectField) and not isinstance(field, ObjectList):
             yield from _of_object(operation, field.schema, (*keys, name))
         else:
             yield Place(operation, (*keys, name), field)

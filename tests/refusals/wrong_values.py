@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import singledispatch
 from math import inf, nextafter
@@ -11,7 +12,8 @@ from marshmallow import fields
 
 from service.wire.requests import fields as own
 from service.wire.requests.dataset_schemas import Where
-from service.wire.requests.gates_schemas import FailStatus, MetricName
+from service.wire.requests.gates_schemas import MetricName
+from service.wire.requests.object_schemas import ObjectField, ObjectList
 
 BEYOND_DOUBLES = 2**53 + 1
 FROM_PANDAS = "This is an object of rows, as pandas' to_json and to_dict write; it must be a list:"
@@ -47,10 +49,9 @@ def wrong_values(field: fields.Field[Any]) -> Iterator[Wrong]:
 
 
 @wrong_values.register
-def _(field: fields.Nested) -> Iterator[Wrong]:
+def _(field: ObjectField) -> Iterator[Wrong]:
     for value in (1, "text", True, [1], [{}]):
-        example = getattr(field.schema, "example", "")
-        such = f", such as {example}" if example else ""
+        such = f", such as {json.dumps(field.schema.example)}" if field.schema.example else ""
         yield Wrong(value, "not_an_object", f"Must be an object{such}.")
     for value in (1, None, []):
         yield Wrong({"foo": value}, "unknown_field", "Unknown field; the known names are", "/foo")
@@ -66,7 +67,7 @@ def _(field: Where) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
 
 
 @wrong_values.register
-def _(field: own.ObjectList) -> Iterator[Wrong]:
+def _(field: ObjectList) -> Iterator[Wrong]:
     for value in (1, "text", True, {"0": {}}):
         yield Wrong(value, "not_a_list", "Must be a list of objects")
     bounds = f"Must have {field.minimum} to {field.maximum} items, not"
@@ -116,17 +117,13 @@ def _(field: own.Number) -> Iterator[Wrong]:
 def _(field: own.Whole) -> Iterator[Wrong]:
     for value, code, sentence in NOT_ONE_NUMBER:
         yield Wrong(value, code, sentence)
+    if field.choices:
+        for value in (200, 404, 410, field.choices[0] + 0.5, -field.choices[0]):
+            yield Wrong(value, "not_one_of", "Must be one of 409, 412, 424.")
+        return
     yield Wrong(field.minimum + 0.5, "not_whole", "Must be a whole number.")
     for value in (field.minimum - 1, field.maximum + 1, -1e300):
         yield Wrong(value, "out_of_range", f"Must be a whole number from {field.minimum} to {field.maximum}.")
-
-
-@wrong_values.register
-def _(field: FailStatus) -> Iterator[Wrong]:
-    for value, code, sentence in NOT_ONE_NUMBER:
-        yield Wrong(value, code, sentence)
-    for value in (200, 404, 410, field.choices[0] + 0.5, -field.choices[0]):
-        yield Wrong(value, "not_one_of", "Must be one of 409, 412, 424.")
 
 
 @wrong_values.register

@@ -37,6 +37,7 @@ from service.wire.columns import items
 from service.wire.formats.query_options import BASELINE, MEANING, Decoded, options_of
 from service.wire.formats.tables import one_evaluation
 from service.wire.media_types import JSON
+from service.wire.requests.query_fields import READING_FIELDS
 
 _OWN_OPTIONS = tuple(f"/{name}" for name in GATE_OPTIONS)
 
@@ -126,7 +127,7 @@ class Question:
 
     def _document(self, *, plain: bool) -> object:
         """Combine the files and the options; anything but an object is left for the service to refuse."""
-        form = OPERATIONS["gates"].form if self.baseline is None else one_evaluation()
+        form = OPERATIONS["gates"].form if self.baseline is None else one_evaluation(READING_FIELDS)
         self._decoded = read_evaluation(self.scores, self._texts, self.given, form, plain=plain)
         document = _with_meaning(self.scores, self._decoded.document, self._meaning)
         if not isinstance(document, dict):
@@ -138,7 +139,7 @@ class Question:
             self.baseline,
             self._texts_of_baseline,
             self.given | self.of_baseline,
-            one_evaluation(),
+            one_evaluation(READING_FIELDS),
             plain=plain,
             spelled=of_baseline,
         )
@@ -147,7 +148,8 @@ class Question:
         document = dict(_with_meaning(self.scores, self._decoded.document, self._meaning))
         of_baseline_alone = self.rules.texts_of_baseline | self.of_baseline
         meaning = {key: value for key, value in document.items() if key in MEANING} | self._meaning
-        meaning |= {key: options_of(of_baseline_alone)[key] for key in MEANING if key in of_baseline_alone}
+        own = {key: of_baseline_alone[key] for key in MEANING if key in of_baseline_alone}
+        meaning |= options_of(own, READING_FIELDS)
         document["baseline"] = _with_meaning(self.baseline, self._baseline.document, meaning)
         if plain and self.baseline.is_table and "labels" in document["baseline"]:
             document["baseline"].setdefault("positive_label", True)  # its labels are booleans now

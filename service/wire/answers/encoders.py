@@ -22,7 +22,7 @@ from service.charts.terminal import curves_text
 from service.charts.theme import STYLE
 from service.curves.evaluation import CurvesWarning
 from service.wire.answers.json_pieces import json_pieces
-from service.wire.answers.parts import Columns, Kind, Part, Table, json_document
+from service.wire.answers.parts import AnswerTable, CellKind, Columns, Part, json_document
 from service.wire.answers.png import png_of
 from service.wire.formats.codings import Piece
 from service.wire.media_types import ARROW_STREAM, CSV, PNG, SVG, TEXT
@@ -52,7 +52,7 @@ def json_answer(parts: Iterable[Part], result: Result, charts: Mapping[str, str]
     return json_pieces(document)
 
 
-def csv_answer(columns: Columns, table: Table) -> Iterable[Piece]:
+def csv_answer(columns: Columns, table: AnswerTable) -> Iterable[Piece]:
     """Write one table, lists of names as JSON text."""
     listed = {each.name for each in table.columns if each.kind == "names"} & columns.keys()
     texts = {name: [orjson.dumps(cell).decode() for cell in columns[name]] for name in listed}
@@ -63,7 +63,7 @@ def csv_answer(columns: Columns, table: Table) -> Iterable[Piece]:
     return [body.getbuffer()]
 
 
-def arrow_answer(columns: Columns, table: Table) -> Iterable[Piece]:
+def arrow_answer(columns: Columns, table: AnswerTable) -> Iterable[Piece]:
     """Write one table as an Arrow stream; types do not depend on cells, but for counts and what the request named."""
     kinds = {each.name: each.kind for each in table.header}
     typed = pa.table({name: _array(cells, kinds.get(name)) for name, cells in columns.items()})
@@ -73,7 +73,7 @@ def arrow_answer(columns: Columns, table: Table) -> Iterable[Piece]:
     return body.written
 
 
-ONE_TABLE: dict[str, Callable[[Columns, Table], Iterable[Piece]]] = {CSV: csv_answer, ARROW_STREAM: arrow_answer}
+ONE_TABLE: dict[str, Callable[[Columns, AnswerTable], Iterable[Piece]]] = {CSV: csv_answer, ARROW_STREAM: arrow_answer}
 """{media type that holds one table of an answer: its writer}"""
 
 
@@ -121,7 +121,7 @@ class _Pieces(io.RawIOBase):
         return kept.nbytes
 
 
-_TYPES: dict[Kind, pa.DataType] = {
+_ARROW_TYPES: dict[CellKind, pa.DataType] = {
     "number": pa.float64(),
     "exact": pa.float64(),
     "score": pa.float64(),
@@ -131,7 +131,7 @@ _TYPES: dict[Kind, pa.DataType] = {
 }
 
 
-def _array(cells: Any, kind: Kind | None) -> pa.Array:  # noqa: ANN401  # an array or a sequence
+def _array(cells: Any, kind: CellKind | None) -> pa.Array:  # noqa: ANN401  # an array or a sequence
     """Make a typed column; NaN becomes null."""
     if isinstance(cells, np.ndarray) and cells.dtype == np.float64:
         missing = np.isnan(cells)  # ten times as fast as pyarrow's own search
@@ -139,7 +139,7 @@ def _array(cells: Any, kind: Kind | None) -> pa.Array:  # noqa: ANN401  # an arr
     if kind is None:  # all cells of a column that the request named are of one type
         return pa.array(cells) if any(cell is not None for cell in cells) else pa.nulls(len(cells), pa.float64())
     if kind != "count":
-        return pa.array(cells, _TYPES[kind], from_pandas=True)
+        return pa.array(cells, _ARROW_TYPES[kind], from_pandas=True)
     of_doubles = not isinstance(cells, np.ndarray) and any(isinstance(cell, float) for cell in cells)
     return pa.array(cells, pa.float64() if of_doubles else pa.int64(), from_pandas=True)
 

@@ -18,7 +18,7 @@ from service.wire.answers.json_pieces import written_once
 ABSENT: Any = object()
 """In place of a part that was not asked for."""
 
-Kind = Literal["number", "exact", "score", "count", "text", "flag", "names", "values"]
+CellKind = Literal["number", "exact", "score", "count", "text", "flag", "names", "values"]
 """What a cell is.
 
 number   a double; NaN is a cell without a value.
@@ -35,7 +35,7 @@ Columns = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerColumn:
+class Cells:
     """A column of a table: its name, the kind of its cells, and what they mean.
 
     null        whether a cell may have no value.
@@ -43,45 +43,45 @@ class AnswerColumn:
     """
 
     name: str
-    kind: Kind
+    kind: CellKind
     about: str
     null: bool = False
     sometimes: bool = False
 
+    @classmethod
+    def number(cls, name: str, about: str, *, null: bool = False, sometimes: bool = False) -> "Cells":
+        """Declare a column of numbers."""
+        return cls(name, "number", about, null, sometimes)
 
-def number(name: str, about: str, *, null: bool = False, sometimes: bool = False) -> AnswerColumn:
-    """Declare a column of numbers."""
-    return AnswerColumn(name, "number", about, null, sometimes)
+    @classmethod
+    def exact(cls, name: str, about: str, *, null: bool = False) -> "Cells":
+        """Declare a column of numbers that are used elsewhere."""
+        return cls(name, "exact", about, null)
 
+    @classmethod
+    def score(cls, name: str, about: str, *, null: bool = False) -> "Cells":
+        """Declare a column of scores."""
+        return cls(name, "score", about, null)
 
-def exact(name: str, about: str, *, null: bool = False) -> AnswerColumn:
-    """Declare a column of numbers that are used elsewhere."""
-    return AnswerColumn(name, "exact", about, null)
+    @classmethod
+    def count(cls, name: str, about: str, *, null: bool = False) -> "Cells":
+        """Declare a column of counts."""
+        return cls(name, "count", about, null)
 
+    @classmethod
+    def text(cls, name: str, about: str, *, null: bool = False) -> "Cells":
+        """Declare a column of texts."""
+        return cls(name, "text", about, null)
 
-def score(name: str, about: str, *, null: bool = False) -> AnswerColumn:
-    """Declare a column of scores."""
-    return AnswerColumn(name, "score", about, null)
+    @classmethod
+    def flag(cls, name: str, about: str) -> "Cells":
+        """Declare a column of truth values."""
+        return cls(name, "flag", about)
 
-
-def count(name: str, about: str, *, null: bool = False) -> AnswerColumn:
-    """Declare a column of counts."""
-    return AnswerColumn(name, "count", about, null)
-
-
-def text(name: str, about: str, *, null: bool = False) -> AnswerColumn:
-    """Declare a column of texts."""
-    return AnswerColumn(name, "text", about, null)
-
-
-def flag(name: str, about: str) -> AnswerColumn:
-    """Declare a column of truth values."""
-    return AnswerColumn(name, "flag", about)
-
-
-def names(name: str, about: str) -> AnswerColumn:
-    """Declare a column of lists of names."""
-    return AnswerColumn(name, "names", about)
+    @classmethod
+    def names(cls, name: str, about: str) -> "Cells":
+        """Declare a column of lists of names."""
+        return cls(name, "names", about)
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Value(Part):
+class AnswerValue(Part):
     """One value, or an object of `schema`."""
 
-    kind: Kind | None = None
+    kind: CellKind | None = None
     schema: str | None = None
 
     def json(self, found: Any, scores: FiniteScores) -> Any:  # noqa: ANN401  # any JSON value
@@ -139,14 +139,14 @@ class Nested(Part):
 
 
 @dataclass(frozen=True)
-class Table(Part):
+class AnswerTable(Part):
     """Columns of equal length.
 
     needs     what a request must have to get it, in a sentence after "This table needs"; None if `include` names it.
     leading   columns before the others, whose names the request chose.
     """
 
-    columns: tuple[AnswerColumn, ...] = ()
+    columns: tuple[Cells, ...] = ()
     needs: str | None = None
     leading: Callable[[Any], Mapping[str, Any]] = lambda _: {}
 
@@ -170,7 +170,7 @@ class Table(Part):
         return {**self.leading(result), **self.cells(found)}
 
     @property
-    def header(self) -> tuple[AnswerColumn, ...]:
+    def header(self) -> tuple[Cells, ...]:
         """The columns of a single table, besides those whose names the request chose."""
         return self.columns
 
@@ -182,7 +182,7 @@ class Table(Part):
 
 
 @dataclass(frozen=True)
-class Row(Table):
+class AnswerRow(AnswerTable):
     """A table of one row, which JSON has as an object."""
 
     def json(self, found: Any, scores: FiniteScores) -> Document:  # noqa: ANN401  # any part of a result
@@ -195,20 +195,20 @@ class Row(Table):
 
 
 @dataclass(frozen=True)
-class Keyed(Table):
+class Keyed(AnswerTable):
     """Cells for each of some keys: JSON has an object for each, a single table the column `key` before the others."""
 
-    key: AnswerColumn = field(kw_only=True)
+    key: Cells = field(kw_only=True)
     keys: tuple[str, ...] = ()
 
     @property
-    def header(self) -> tuple[AnswerColumn, ...]:
+    def header(self) -> tuple[Cells, ...]:
         """The columns of a single table."""
         return (self.key, *self.columns)
 
 
 @dataclass(frozen=True)
-class Rows(Keyed):
+class KeyedRows(Keyed):
     """A row for each key; None for a key without one."""
 
     def json(self, found: Any, scores: FiniteScores) -> Document:  # noqa: ANN401  # any part of a result
@@ -226,16 +226,16 @@ class Rows(Keyed):
 
 
 @dataclass(frozen=True)
-class Stacked(Keyed):
+class StackedTable(Keyed):
     """A table for each key; a single table has the rows of all, one after another."""
 
     def json(self, found: Any, scores: FiniteScores) -> Document:  # noqa: ANN401  # any part of a result
         """Its tables by key."""
-        return {key: super(Stacked, self).json(each, scores) for key, each in found.items()}
+        return {key: super(StackedTable, self).json(each, scores) for key, each in found.items()}
 
     def cells(self, found: Any) -> Columns:  # noqa: ANN401  # any part of a result
         """Its columns, that of keys first."""
-        tables = {key: super(Stacked, self).cells(each) for key, each in found.items() if each is not None}
+        tables = {key: super(StackedTable, self).cells(each) for key, each in found.items() if each is not None}
         keys = [key for key, table in tables.items() for _ in next(iter(table.values()))]
         stacked = {each.name: _joined([table[each.name] for table in tables.values()]) for each in self.columns}
         return {self.key.name: keys} | stacked
@@ -250,12 +250,12 @@ def json_document(parts: Iterable[Part], result: Any) -> tuple[Document, tuple[C
     return document, scores.warnings
 
 
-def tables_of(parts: Iterable[Part]) -> tuple[Table, ...]:
+def tables_of(parts: Iterable[Part]) -> tuple[AnswerTable, ...]:
     """The parts that are tables."""
-    return tuple(part for part in parts if isinstance(part, Table))
+    return tuple(part for part in parts if isinstance(part, AnswerTable))
 
 
-def _cells(found: Any, columns: Iterable[AnswerColumn]) -> Iterable[tuple[AnswerColumn, Any]]:  # noqa: ANN401  # any part of a result
+def _cells(found: Any, columns: Iterable[Cells]) -> Iterable[tuple[Cells, Any]]:  # noqa: ANN401  # any part of a result
     """Read columns off an object or a mapping, without those that it does not have."""
     for each in columns:
         cells = found.get(each.name, ABSENT) if isinstance(found, Mapping) else getattr(found, each.name, ABSENT)
@@ -265,7 +265,7 @@ def _cells(found: Any, columns: Iterable[AnswerColumn]) -> Iterable[tuple[Answer
             raise KeyError(each.name)
 
 
-def _json_cells(cells: Any, kind: Kind, scores: FiniteScores | None = None) -> Any:  # noqa: ANN401  # a cell or a column
+def _json_cells(cells: Any, kind: CellKind, scores: FiniteScores | None = None) -> Any:  # noqa: ANN401  # a cell or a column
     """The cells of a column, or one cell, as JSON has them."""
     if kind == "count":
         return integer_if_whole(cells) if isinstance(cells, (int, float)) else _whole(cells)

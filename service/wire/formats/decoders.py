@@ -34,7 +34,7 @@ def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm
     _refuse_dialect(parameters)
     document = decode_json(bytes(body), limits)  # copies a file: only bytes can be searched as text
     refuse_other_shapes(document)
-    return form.complete(document, parameters)
+    return form.complete(document, parameters, form.fields)
 
 
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:

@@ -19,7 +19,7 @@ from service.wire.columns import MOST_VALUES, Contents, Value, contents, numbers
 from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn, is_text
 from service.wire.formats.distinct_cells import encoded
 from service.wire.formats.json_columns import NumberList
-from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
+from service.wire.formats.query_options import CSV_PARAMETERS, Decoded, QueryFields
 from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
 from service.wire.formats.tables import TableForm
 from service.wire.formats.text_columns import TextColumn, coded
@@ -63,13 +63,13 @@ def every_column() -> TableForm:
     return TableForm(CSV_PARAMETERS, _read_all, complete=_complete_all, answers_tables=False, skips=True)
 
 
-def _read_all(table: Table, _: Mapping[str, str]) -> Decoded:
+def _read_all(table: Table, _parameters: Mapping[str, str], _fields: QueryFields) -> Decoded:
     names = [name for name, times in Counter(table.header).items() if times == 1]
     columns = table.read(names)
     return _decoded(((name, columns.get(name, _DUPLICATE)) for name in table.header), table.rows)
 
 
-def _complete_all(document: object, _: Mapping[str, str]) -> Decoded:
+def _complete_all(document: object, _parameters: Mapping[str, str], _fields: QueryFields) -> Decoded:
     """Treat each member of an object as a column; null and [] count as absent."""
     members = document.items() if isinstance(document, dict) else ()
     given = [(name, column) for name, column in members if column is not None and column != []]

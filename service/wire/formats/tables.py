@@ -5,7 +5,8 @@ formats, nor of what is valid.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import quote_plus
 
 from service.curves.classes import MOST_CLASSES
@@ -29,11 +30,13 @@ from service.wire.formats.query_options import (
     HOW_TO_READ,
     MEANING,
     OF_ONE_EVALUATION,
+    PICTURE_PARAMETERS,
     SAMPLE_COLUMNS,
     SLICES,
     SOFT_LABELS,
     TOTALS,
     Decoded,
+    QueryFields,
     complete,
     options_of,
 )
@@ -53,29 +56,34 @@ from service.wire.problems import invalid_value, pointer_token
 from service.wire.usual_names import likely, meant
 
 
-def _complete_request(document: object, parameters: Mapping[str, str]) -> Decoded:
+def _complete_request(document: object, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
     refuse_names_of_other_libraries(document)
-    return complete(document, parameters)
+    return complete(document, parameters, fields)
 
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
     """How an operation uses a table.
 
-    parameters      the query parameters that go with it.
+    parameters      the query parameters that go with it, besides those of pictures within an answer.
     read            makes a document of the table and its parameters.
-    drawn           the parameters of pictures within an answer.
+    fields          what reads the texts of the parameters.
     complete        adds the options in the query to a JSON body.
     answers_tables  whether the operation also takes the parameter `table`, which is not read here.
     skips           whether a column that cannot be read may be skipped.
     """
 
     parameters: tuple[str, ...]
-    read: Callable[[Table, Mapping[str, str]], Decoded]
-    drawn: tuple[str, ...] = ()
-    complete: Callable[[object, Mapping[str, str]], Decoded] = _complete_request
+    read: Callable[[Table, Mapping[str, str], QueryFields], Decoded]
+    fields: QueryFields = field(default_factory=dict)
+    complete: Callable[[object, Mapping[str, str], QueryFields], Decoded] = _complete_request
     answers_tables: bool = True
     skips: bool = False
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The parameters of pictures within an answer."""
+        return tuple(name for name in _DRAWS if name in self.fields)
 
     def check(self, parameters: Iterable[str]) -> None:
         """Refuse a query parameter that is not known."""
@@ -88,7 +96,7 @@ class TableForm:
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
         """Read the table, after checking its parameters, and warn of columns that should perhaps be used."""
         self.check(parameters)
-        decoded = self.read(table, parameters)
+        decoded = self.read(table, parameters, self.fields)
         unused = self._unused(table.header, parameters, decoded.document)
         if not unused:
             return decoded
@@ -106,38 +114,47 @@ class TableForm:
         return unused_weights(header) if "weights" in self.parameters and "weights" not in parameters else {}
 
 
-def one_evaluation(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+_DRAWS = ("charts", "side", "theme", "title", "mark")
+
+
+def _form(own: tuple[str, ...], read: Any, fields: QueryFields, *, answers_tables: bool = True) -> TableForm:  # noqa: ANN401  # as in TableForm
+    """The form with these parameters, and all other fields that are not of pictures or of columns."""
+    others = (name for name in fields if name not in (*own, *OF_ONE_EVALUATION, *_DRAWS, *PICTURE_PARAMETERS))
+    return TableForm((*own, *others), read, fields, answers_tables=answers_tables)
+
+
+def one_evaluation(fields: QueryFields) -> TableForm:
     """The form of a table that is one evaluation, with these options as query parameters."""
-    return TableForm((*OF_ONE_EVALUATION, *options), _read_one, drawn)
+    return _form(OF_ONE_EVALUATION, _read_one, fields)
 
 
-def one_evaluation_with_soft_labels(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+def one_evaluation_with_soft_labels(fields: QueryFields) -> TableForm:
     """The form of a table that is one evaluation; a sample may have a column of soft labels instead of labels."""
-    return TableForm((*OF_ONE_EVALUATION, SOFT_LABELS, *options), _read_hard_or_soft, drawn)
+    return _form((*OF_ONE_EVALUATION, SOFT_LABELS), _read_hard_or_soft, fields)
 
 
-def evaluation_and_baseline(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+def evaluation_and_baseline(fields: QueryFields) -> TableForm:
     """The form of a table that is one evaluation, and a baseline of the same rows if `baseline_scores` is given."""
-    return TableForm((*OF_ONE_EVALUATION, BASELINE, *options), _read_with_baseline, drawn, answers_tables=False)
+    return _form((*OF_ONE_EVALUATION, BASELINE), _read_with_baseline, fields, answers_tables=False)
 
 
-def several_evaluations(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+def several_evaluations(fields: QueryFields) -> TableForm:
     """The form of a table of several samples: `scores` names their columns, labels and weights are shared."""
-    return TableForm((*SAMPLE_COLUMNS, *MEANING, *HOW_TO_READ, *options), _read_several, drawn)
+    return _form((*SAMPLE_COLUMNS, *MEANING, *HOW_TO_READ), _read_several, fields)
 
 
-def one_sample_in_slices(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+def one_sample_in_slices(fields: QueryFields) -> TableForm:
     """The form of a table that is one sample or groups; `slices` names the columns that define its slices."""
-    parameters = (*SAMPLE_COLUMNS, SLICES, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ, *options)
-    return TableForm(parameters, _read_slices, drawn)
+    own = (*SAMPLE_COLUMNS, SLICES, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ)
+    return _form(own, _read_slices, fields)
 
 
-def one_column_a_class(*options: str, drawn: tuple[str, ...] = ()) -> TableForm:
+def one_column_a_class(fields: QueryFields) -> TableForm:
     """The form of a table of classes: `scores` names a column for each class, `labels` the column of classes."""
-    return TableForm((*SAMPLE_COLUMNS, "lower_is_positive", *HOW_TO_READ, *options), _read_classes, drawn)
+    return _form((*SAMPLE_COLUMNS, "lower_is_positive", *HOW_TO_READ), _read_classes, fields)
 
 
-def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
+def _read_classes(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
     """Read the scores for each class, and one column of labels."""
     if "scores" not in parameters:
         message = f"Name the column of scores for each class, as in scores=cat,dog; {header_of(table)}."
@@ -151,10 +168,10 @@ def _read_classes(table: Table, parameters: Mapping[str, str]) -> Decoded:
     document["scores"] = {name: columns[column] for name, column in scores.items()}
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in others.items()}
     pointers |= {f"/scores/{pointer_token(name)}": f"/{pointer_token(column)}" for name, column in scores.items()}
-    return Decoded(document | options_of(parameters), pointers)
+    return Decoded(document | options_of(parameters, fields), pointers)
 
 
-def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
+def _read_slices(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
     """Read a sample, and the columns that define its slices."""
     if SLICES not in parameters:
         message = f"Name the columns that define the slices, as in slices=country,model; {header_of(table)}."
@@ -164,7 +181,7 @@ def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     missing = [key for key in ("scores", "labels") if key not in chosen]
     groups = group_columns(table, parameters) if missing and "scores" not in parameters else {}
     if groups:
-        return _read_groups(table, parameters, groups, names)
+        return _read_groups(table, parameters, fields, groups, names)
     for key in missing:
         raise no_column(table, key)
     _refuse_of_groups(parameters, TOTALS)
@@ -173,12 +190,12 @@ def _read_slices(table: Table, parameters: Mapping[str, str]) -> Decoded:
     document[SLICES] = {name: columns[name] for name in names}
     pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
     pointers |= {f"/{SLICES}/{pointer_token(name)}": f"/{pointer_token(name)}" for name in names}
-    return Decoded(document | options_of(parameters), pointers)
+    return Decoded(document | options_of(parameters, fields), pointers)
 
 
-def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
+def _read_with_baseline(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
     """Read one evaluation, and a baseline that shares its labels and weights."""
-    decoded = _read_one(table, parameters, (*SAMPLE_COLUMNS, BASELINE))
+    decoded = _read_one(table, parameters, fields, (*SAMPLE_COLUMNS, BASELINE))
     document = decoded.document
     if not isinstance(document, dict) or BASELINE not in document:
         return decoded
@@ -192,16 +209,18 @@ def _read_with_baseline(table: Table, parameters: Mapping[str, str]) -> Decoded:
     return Decoded(document | shared | {"baseline": {"scores": scores} | shared}, {**decoded.pointers, **pointers})
 
 
-def _read_hard_or_soft(table: Table, parameters: Mapping[str, str]) -> Decoded:
+def _read_hard_or_soft(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
     """Read one evaluation, with soft labels if a parameter names them, or if there are no others."""
     if SOFT_LABELS in parameters and "labels" in parameters:
         raise invalid_value(f"/{SOFT_LABELS}", "exclusive", "Name a column of labels or one of soft labels, not both.")
     has_labels = "labels" in parameters or "labels" in table.header
     soft = SOFT_LABELS in parameters or (SOFT_LABELS in table.header and not has_labels)
-    return _read_one(table, parameters, ("scores", SOFT_LABELS, "weights") if soft else SAMPLE_COLUMNS)
+    return _read_one(table, parameters, fields, ("scores", SOFT_LABELS, "weights") if soft else SAMPLE_COLUMNS)
 
 
-def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ...] = SAMPLE_COLUMNS) -> Decoded:
+def _read_one(
+    table: Table, parameters: Mapping[str, str], fields: QueryFields, sample: tuple[str, ...] = SAMPLE_COLUMNS
+) -> Decoded:
     """Read the columns from the table, a sample's before counts, and everything else from the query parameters.
 
     The first two columns of a sample are its scores and its labels, which it needs.
@@ -211,7 +230,7 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
     missing = [key for key in sample[:2] if key not in chosen]
     groups = group_columns(table, parameters) if missing and not counts and "scores" not in parameters else {}
     if groups:
-        return _read_groups(table, parameters, groups, ())
+        return _read_groups(table, parameters, fields, groups, ())
     if missing and not counts:
         scores = parameters.get("scores", "scores")
         if scores in table.header and group_columns(table, {**parameters, "score": scores}):
@@ -221,7 +240,7 @@ def _read_one(table: Table, parameters: Mapping[str, str], sample: tuple[str, ..
             raise invalid_value("/labels", "missing", message)
         raise no_evaluation(table, missing, [key for key in sample if key not in chosen])
     _refuse_of_groups(parameters)
-    options = options_of(parameters)
+    options = options_of(parameters, fields)
     totals = {key: options.pop(key) for key in TOTALS if key in options}
     if totals and not counts:
         message = "Totals are for counts; this table is a sample."
@@ -252,14 +271,14 @@ def _refuse_of_groups(parameters: Mapping[str, str], others: Iterable[str] = ())
 
 
 def _read_groups(
-    table: Table, parameters: Mapping[str, str], groups: Mapping[str, str], slices: Iterable[str]
+    table: Table, parameters: Mapping[str, str], fields: QueryFields, groups: Mapping[str, str], slices: Iterable[str]
 ) -> Decoded:
     """Read the columns of groups, those that define slices, and everything else from the query parameters."""
     for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE):
         if key in parameters:
             raise invalid_value(f"/{key}", "exclusive", "This is not for groups, and this table has groups.")
     columns = table.read([*dict.fromkeys([*groups.values(), *slices])])
-    options = options_of({key: text for key, text in parameters.items() if key not in TOTALS})
+    options = options_of({key: text for key, text in parameters.items() if key not in TOTALS}, fields)
     closed = {key: options.pop(key) for key in (CLOSED_ENDS,) if key in options}
     document: dict[str, object] = {"groups": {key: columns[name] for key, name in groups.items()} | closed}
     if slices:
@@ -270,7 +289,7 @@ def _read_groups(
     return Decoded(document | options, pointers | {"/groups": ""})
 
 
-def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
+def _read_several(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
     """Read one sample per column that `scores` names; the columns that they share are checked once."""
     if "scores" not in parameters:
         message = f"Name the columns of scores to compare, as in scores=a,b; {header_of(table)}."
@@ -282,7 +301,7 @@ def _read_several(table: Table, parameters: Mapping[str, str]) -> Decoded:
     if "labels" not in shared:
         raise no_column(table, "labels")
     columns = table.read([*dict.fromkeys([*names, *shared.values()])])
-    options = options_of(parameters)
+    options = options_of(parameters, fields)
     common: dict[str, object] = {key: SharedColumn(columns[name]) for key, name in shared.items()}
     common |= {key: options.pop(key) for key in MEANING if key in options}
     pointers: dict[str, str] = {}

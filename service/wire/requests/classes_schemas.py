@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from marshmallow import ValidationError, fields, post_load
+from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.arrays import BoolArray, FloatArray
@@ -16,29 +16,36 @@ from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.wire import columns
 from service.wire.requests.class_names import matched, without_affixes
-from service.wire.requests.fields import Flag, LabelColumn, NumberColumn, Text, invalid, missing_field
+from service.wire.requests.fields import (
+    Field,
+    Flag,
+    JsonSchema,
+    LabelColumn,
+    NumberColumn,
+    Text,
+    invalid,
+    missing_field,
+)
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 
-_CLASS_NAME = Text(minimum=1, maximum=100)
-"""The names that a class may have."""
+_CLASS_NAME = Text("The name of a class.", minimum=1, maximum=100)
 
 
-class _ByClass(fields.Field[dict[str, Any]]):
+class _ByClass(Field):
     """An object of columns, one for each class, by name."""
 
-    def __init__(self, column: fields.Field[Any], example: str) -> None:
-        super().__init__()
+    def __init__(self, column: Field, about: str, example: object) -> None:
+        super().__init__(about, example=example)
         self.column = column
-        self.example = example
 
-    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, Any]:
+    def read(self, value: object) -> dict[str, Any]:
+        """Read all columns."""
         if not isinstance(value, dict):
-            message = f"Must be an object with a column for each class, such as {self.example}."
-            raise ValidationError([Wrong("not_an_object", message)])
+            message = f"Must be an object with a column for each class, such as {self.example_text}."
+            raise Wrong("not_an_object", message)
         if not FEWEST_CLASSES <= len(value) <= MOST_CLASSES:
-            message = f"Must have {FEWEST_CLASSES} to {MOST_CLASSES} classes, not {len(value)}."
-            raise ValidationError([Wrong("wrong_length", message)])
+            raise Wrong("wrong_length", f"Must have {FEWEST_CLASSES} to {MOST_CLASSES} classes, not {len(value)}.")
         read: dict[str, Any] = {}
         errors: dict[str, Any] = {}
         for name, column in value.items():
@@ -56,27 +63,39 @@ class _ByClass(fields.Field[dict[str, Any]]):
             raise ValidationError([Wrong("not_a_column", "Must be a list with a value for each row.")])
         return self.column.deserialize(column)
 
+    def shape(self) -> JsonSchema:
+        """An object of columns."""
+        bounds = {"minProperties": FEWEST_CLASSES, "maxProperties": MOST_CLASSES}
+        return {"type": "object", **bounds, "additionalProperties": self.column.shape()}
 
-class _ClassLabels(fields.Field[Any]):
+
+class _ClassLabels(Field):
     """A column that names the class of each row, or an object with a column of memberships for each class."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.by_class = _ByClass(LabelColumn(), '{"cat": [1, 0], "dog": [0, 1]}')
+    def __init__(self, about: str) -> None:
+        super().__init__(about)
+        self.by_class = _ByClass(
+            LabelColumn("Whether each row belongs to the class."), about, {"cat": [1, 0], "dog": [0, 1]}
+        )
 
-    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, columns.Labels] | columns.Categories:
+    def read(self, value: object) -> Any:  # noqa: ANN401  # Labels by class, or Categories
+        """Read either."""
         if isinstance(value, dict):
             return self.by_class.deserialize(value)
         try:
             return columns.categories(value)
         except Wrong as error:
             if error.code != "not_a_slice":
-                raise ValidationError([error]) from None
+                raise
             message = "Labels must be text, integers or booleans, all of one kind."
             cell = value[error.row] if isinstance(value, list) and error.row is not None else None
             if isinstance(cell, str) and not columns.is_unicode(cell):
                 message = error.detail
-            raise ValidationError([Wrong("not_a_label", message, error.row)]) from None
+            raise Wrong("not_a_label", message, error.row) from None
+
+    def shape(self) -> JsonSchema:
+        """A list, or an object of lists."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,11 +115,27 @@ class ClassesRequest:
 class ClassesRequestSchema(DrawnSchema):
     """A request for classes."""
 
+    component = "ClassesRequest"
+    about = "Scores for each class, the labels, and the options, side by side."
+
     charts = charts_field("classes")
-    scores = _ByClass(NumberColumn(infinite=True), '{"cat": [0.9, 0.2], "dog": [0.1, 0.8]}')
-    labels = _ClassLabels()
-    weights = NumberColumn(minimum=0)
-    lower_is_positive = Flag()
+    scores = _ByClass(
+        NumberColumn("The scores of the rows for the class.", infinite=True),
+        "For each of 2 to 100 classes, by its name of 1 to 100 characters, the scores of the rows. The higher, the "
+        "more likely a row belongs to the class, unless `lower_is_positive`. They need not be probabilities.",
+        {"cat": [0.9, 0.2], "dog": [0.1, 0.8]},
+    )
+    labels = _ClassLabels(
+        "Multiclass: a list with the class of each row, one for each score: text, integers or booleans; `3` and `3.0` "
+        'are the class "3", `true` the class "true". Multilabel: an object with a list for each class of `scores`, by '
+        "name, that says which rows belong to it: 0 and 1, false and true, or -1 and 1."
+    )
+    weights = NumberColumn(
+        "The importance of each row, one for each score; 1 by default. A row of weight 0 counts as absent.", minimum=0
+    )
+    lower_is_positive = Flag(
+        "If true, a row with a lower score is more likely to belong to the class. False by default."
+    )
     missing = missing_field()
 
     @post_load

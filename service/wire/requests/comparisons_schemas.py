@@ -13,7 +13,8 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import ChoiceSet, ObjectList, Text, invalid, missing_field
+from service.wire.requests.fields import ChoiceSet, Text, invalid, missing_field
+from service.wire.requests.object_schemas import ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 
@@ -38,7 +39,18 @@ class ComparisonsRequest:
 class NamedEvaluationSchema(EvaluationSchema):
     """One of several evaluations."""
 
-    name = Text(minimum=1, maximum=LONGEST_CURVE_NAME)
+    component = "NamedEvaluation"
+    about = (
+        "One classifier: its name and its evaluation, which is `scores` with `labels` (and perhaps `weights`), or "
+        "`counts`, or `groups` of one score each. The positives of all evaluations must be equal, and so must the "
+        "negatives."
+    )
+
+    name = Text(
+        "Its name in the answer, without control characters. It is required, and no two evaluations may have the same.",
+        minimum=1,
+        maximum=LONGEST_CURVE_NAME,
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> tuple[str, Evaluation]:
@@ -51,10 +63,19 @@ class NamedEvaluationSchema(EvaluationSchema):
 class ComparisonsRequestSchema(DrawnSchema):
     """A request for a comparison: two evaluations or more, and options."""
 
+    component = "ComparisonsRequest"
+    about = "The classifiers to compare, and the options."
+
     charts = charts_field("comparisons")
-    evaluations = ObjectList(NamedEvaluationSchema(), minimum=2, maximum=MOST_EVALUATIONS)
-    indices = ChoiceSet(tuple(INDICES))
+    evaluations = ObjectList(
+        NamedEvaluationSchema(),
+        "The classifiers, 2 to 50 of them, each evaluated on the same data.",
+        minimum=2,
+        maximum=MOST_EVALUATIONS,
+    )
+    indices = ChoiceSet(tuple(INDICES), "The indices that `best_tradeoff` has; all by default.")
     missing = missing_field()
+    json_only = frozenset({"evaluations"})
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ComparisonsRequest:

@@ -4,9 +4,9 @@ Knows the options of curves; nothing of bytes.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from marshmallow import fields, post_load
+from marshmallow import post_load
 
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
@@ -16,9 +16,9 @@ from service.curves.pr import AtRecall, Every
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, ObjectList, invalid, missing_field
+from service.wire.requests.fields import Choice, ChoiceSet, Number, NumberColumn, invalid, missing_field
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
-from service.wire.requests.object_schemas import ObjectSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import MarkedSchema, charts_field, charts_of
 
@@ -26,10 +26,22 @@ from service.wire.requests.picture_schemas import MarkedSchema, charts_field, ch
 class InterpolationSchema(ObjectSchema):
     """Where to interpolate: exactly one of a step in true positives and a list of recalls."""
 
-    example = '{"every": 10}'
+    component = "Interpolation"
+    about = (
+        "Where the precision-recall curves are read between rows: exactly one of `every` and `at_recall`. By default "
+        "`every` is 1 if positives plus rows are at most 2000, otherwise the smallest whole number that gives at most "
+        "1000 steps (positives / 1000 if counts are not whole, or above 2^53); it is 2 if 1 would list more rows than "
+        "the server's limit."
+    )
+    example: ClassVar = {"every": 10}
 
-    every = Number(exclusive_minimum=0)
-    at_recall = NumberColumn(minimum=0, maximum=1)
+    every = Number(
+        "The step in true positives. 1 gives every row and every whole number of true positives between (Davis and "
+        "Goadrich, section 4); any other n gives 0, n, 2n, ... and `positives`, and nothing else. Where the curve "
+        "drops vertically, it has the fewest false positives.",
+        exclusive_minimum=0,
+    )
+    at_recall = NumberColumn("The recalls to read the curve at; one row each, in this order.", minimum=0, maximum=1)
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Every | AtRecall:
@@ -50,11 +62,21 @@ MOST_PREVALENCES = 1000
 class CostsSchema(ObjectSchema):
     """What errors cost, and at which prevalences."""
 
-    example = '{"prevalence": [0.01, 0.1], "fn_cost": 5}'
+    component = "CostOptions"
+    about = "The costs of errors and the prevalences; `{}` takes every default."
+    example: ClassVar = {"prevalence": [0.01, 0.1], "fn_cost": 5}
 
-    prevalence = NumberColumn(minimum=0, maximum=1)
-    fn_cost = Number(exclusive_minimum=0, maximum=LARGEST_COST)
-    fp_cost = Number(exclusive_minimum=0, maximum=LARGEST_COST)
+    prevalence = NumberColumn(
+        "Proportions of positives where the classifier will be used, at most 1,000; by default that of the data.",
+        minimum=0,
+        maximum=1,
+    )
+    fn_cost = Number(
+        "The cost of a false negative, in any unit; 1 by default.", exclusive_minimum=0, maximum=LARGEST_COST
+    )
+    fp_cost = Number(
+        "The cost of a false positive, in the same unit; 1 by default.", exclusive_minimum=0, maximum=LARGEST_COST
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CostOptions:
@@ -85,21 +107,51 @@ class CurvesRequest:
 class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
+    component = "CurvesRequest"
+    about = (
+        "One evaluation and its options in one object. The evaluation is `scores` with `labels` or `soft_labels` (and "
+        "perhaps `weights`), or `counts`, or `groups`, or a `dataset`."
+    )
+
     charts = charts_field("curves")
-    soft_labels = NumberColumn(minimum=0, maximum=1)
-    include = ChoiceSet(INCLUDES)
-    keep = Choice(KEEPS)
-    interpolation = fields.Nested(InterpolationSchema)
-    thresholds = NumberColumn(infinite=True)
-    tuning = fields.Nested(SampleSchema)
-    intervals = fields.Nested(IntervalsSchema)
-    operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_OPERATING_POINTS)
-    partial = ObjectList(PartialSchema(), minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
-    costs = fields.Nested(CostsSchema)
+    soft_labels = NumberColumn(
+        "Instead of `labels`: for each score, the probability that the example is positive, or the share of raters "
+        "who say so. An example with label y counts as a positive of weight y and a negative of weight 1 - y, times "
+        "its own weight. Not allowed with `intervals`.",
+        minimum=0,
+        maximum=1,
+    )
+    include = ChoiceSet(INCLUDES, "Which parts the answer has; by default all but `calibration` and `statistics`.")
+    keep = Choice(
+        KEEPS,
+        "Which rows `points` keeps: `all`; `corners`, without those on the straight line between their neighbours, so "
+        "that neither curve changes; `drawn`, those that a plot of either curve needs, and all vertices of the hull; "
+        "or `hull`, only those on the ROC convex hull. It thins `points` and never changes an area. `all` by default. "
+        "Drawn from the rows of `drawn`, linear in counts between them, neither curve is more than a quarter of a "
+        "pixel from that of all rows, on a plane of 1,000 by 1,000 pixels. A million scores leave a few thousand.",
+    )
+    interpolation = ObjectField(InterpolationSchema())
+    thresholds = NumberColumn(
+        "The table is rebuilt from these thresholds only, with (0, 0) and (positives, negatives). All outputs "
+        "describe the rebuilt table, and the answer has the warning `reduced_table`. Not allowed for `counts` or with "
+        "`tuning`; with open groups, each threshold must lie between groups.",
+        infinite=True,
+    )
+    tuning = ObjectField(SampleSchema())
+    intervals = ObjectField(IntervalsSchema())
+    operating_points = ObjectList(
+        OperatingPointSchema(),
+        "Metrics to read at given points; at most 1,000.",
+        minimum=0,
+        maximum=MOST_OPERATING_POINTS,
+    )
+    partial = ObjectList(PartialSchema(), "Partial areas, at most 100 of them.", minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
+    costs = ObjectField(CostsSchema())
     missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
     heir = "tuning"
+    json_only = EvaluationSchema.json_only | {"tuning"}
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> CurvesRequest:

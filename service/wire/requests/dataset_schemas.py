@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError
 
 from service.wire.columns import is_unicode, items
-from service.wire.requests.fields import Number, Text, invalid
+from service.wire.requests.fields import Field, JsonSchema, Number, Text, invalid
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.wrong import Wrong
 
@@ -15,18 +15,23 @@ MOST_WANTED = 1_000
 _LARGEST_VALUE = 2**63
 
 
-class Where(fields.Field[dict[str, list[Any]]]):
+class Where(Field):
     """Filters by name, each a value or a list of values: all texts, all numbers or all booleans."""
 
-    def _deserialize(self, value: object, *_: object, **__: object) -> dict[str, list[Any]]:
+    def read(self, value: object) -> dict[str, list[Any]]:
+        """Check all filters."""
         if not isinstance(value, dict):
             message = 'Must be an object of filters, such as {"country": ["DE", "FR"]}.'
-            raise ValidationError([Wrong("not_an_object", message)])
+            raise Wrong("not_an_object", message)
         read = {name: [given] if (listed := items(given)) is None else list(listed) for name, given in value.items()}
         errors = {name: [fault] for name, values in read.items() if (fault := _wrong_values(values)) is not None}
         if errors:
             raise ValidationError(errors)
         return read
+
+    def shape(self) -> JsonSchema:
+        """An object of anything."""
+        return {"type": "object", "additionalProperties": {}}
 
 
 def _wrong_values(values: list[Any]) -> Wrong | None:
@@ -45,9 +50,24 @@ def _wrong_values(values: list[Any]) -> Wrong | None:
 class DatasetSchema(ObjectSchema):
     """What names a dataset in place of an evaluation; it becomes groups before the request is checked."""
 
-    dataset = Text(minimum=1, maximum=100)
-    where = Where()
-    tolerance = Number(exclusive_minimum=0, maximum=1)
+    dataset = Text(
+        "The name of a dataset of the server, in place of an evaluation; `GET /v1/datasets` lists those of the API "
+        "key.",
+        minimum=1,
+        maximum=100,
+    )
+    where = Where(
+        "For a dataset: which rows to evaluate. An object of filters, named as the dataset lists them, each with a "
+        "value or a list of at most 1,000 values: strings, numbers or booleans. Strings are compared with the text of "
+        "any column, such as `2026-11-01` with a date. `{}` filters nothing, and may be sent without a dataset."
+    )
+    tolerance = Number(
+        "For a dataset: how far apart the bounds of the areas may be. Without it, the rows are grouped by score, and "
+        "the answer is exact. With it, requests that need groups of one score each, such as `costs` or a comparison, "
+        "are refused; slices are exact in any case.",
+        exclusive_minimum=0,
+        maximum=1,
+    )
 
     @staticmethod
     def refuse_without_dataset(data: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ A loaded schema is the domain object. Each field alone is optional. Knows the do
 from dataclasses import replace
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, pre_load
+from marshmallow import ValidationError, post_load, pre_load
 
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
@@ -17,7 +17,7 @@ from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.fields import Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
 from service.wire.requests.groups_schemas import GroupsField, merged
-from service.wire.requests.object_schemas import ObjectSchema, is_absent
+from service.wire.requests.object_schemas import ObjectField, ObjectSchema, is_absent
 from service.wire.wrong import Wrong
 
 _MEANING: dict[str, tuple[type, ...]] = {"positive_label": (str, int, float), "lower_is_positive": (bool,)}
@@ -30,13 +30,31 @@ _COUNTED = (("tp", "fn", "positives"), ("fp", "tn", "negatives"))
 class CountsSchema(ObjectSchema):
     """Columns of confusion-matrix counts, with fn and tn or the totals."""
 
-    tp = NumberColumn(minimum=0)
-    fp = NumberColumn(minimum=0)
-    fn = NumberColumn(minimum=0)
-    tn = NumberColumn(minimum=0)
-    positives = Number(minimum=0)
-    negatives = Number(minimum=0)
-    threshold = NumberColumn(nullable=True, infinite=True)
+    component = "Counts"
+    about = (
+        "The counts of confusion matrices, as columns of equal length, one row per threshold or per classifier, in "
+        "any order. `tp` and `fp` are needed, and for each total either the column (`fn`, `tn`) or the number "
+        "(`positives`, `negatives`). Counts may be fractional. Totals must not contradict each other. The rows (0, 0) "
+        "and (positives, negatives) are added, with a `null` threshold, if they are missing."
+    )
+
+    tp = NumberColumn("True positives: positives that are called positive.", minimum=0)
+    fp = NumberColumn("False positives: negatives that are called positive.", minimum=0)
+    fn = NumberColumn(
+        "False negatives: positives that are called negative; `tp + fn` is the same in every row.", minimum=0
+    )
+    tn = NumberColumn(
+        "True negatives: negatives that are called negative; `fp + tn` is the same in every row.", minimum=0
+    )
+    positives = Number("All positives, `tp + fn`.", minimum=0, example=100)
+    negatives = Number("All negatives, `fp + tn`.", minimum=0, example=100)
+    threshold = NumberColumn(
+        "The threshold of each row. It is passed through and does not order the rows, but it must not rise while the "
+        "counts rise (with `lower_is_positive`: must not fall). An infinite one, which only tables have, is that of "
+        "the row that calls nothing positive, or everything.",
+        nullable=True,
+        infinite=True,
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Counts:
@@ -54,15 +72,41 @@ class CountsSchema(ObjectSchema):
 class SampleFields(ObjectSchema):
     """The fields of a sample."""
 
-    scores = NumberColumn(infinite=True)
-    labels = LabelColumn()
-    weights = NumberColumn(minimum=0)
-    positive_label = Scalar()
-    lower_is_positive = Flag()
+    scores = NumberColumn(
+        "The score that the classifier gave to each row. The higher, the more likely positive, unless "
+        "`lower_is_positive`.",
+        infinite=True,
+    )
+    labels = LabelColumn(
+        "The true class of each row, one for each score: 0 and 1, false and true, -1 and 1; or any values (numbers, "
+        "booleans, strings) with `positive_label`. Both classes must occur."
+    )
+    weights = NumberColumn(
+        "The importance of each row, one for each score; 1 by default. A row of weight 0 counts as absent. The total "
+        "weight of each class must be from 1e-150 to 1e150.",
+        minimum=0,
+    )
+    positive_label = Scalar(
+        "The label that means positive; all others are negative. It is compared as its column is: if all labels are "
+        'true, false, 1 or 0, in any spelling, such as `"True"` or 1.0, as those; if all are numbers, as numbers; '
+        "else as text, exactly."
+    )
+    lower_is_positive = Flag(
+        "If true, everything that scores at or *below* a row's threshold is called positive, and thresholds ascend. "
+        "False by default."
+    )
 
 
 class SampleSchema(SampleFields):
     """A sample that is never counts: the tuning sample."""
+
+    component = "TuningSample"
+    about = (
+        "A second sample. The thresholds on its ROC hull are applied to the evaluation's own sample, because "
+        "thresholds should not be chosen on the data that they are judged by. The table is rebuilt from these "
+        "thresholds as with `thresholds`; the answer lists them as `selected_thresholds`. For samples only, in JSON "
+        "only."
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Sample:
@@ -76,11 +120,12 @@ class EvaluationSchema(DatasetSchema, SampleFields):
     heir   the field of an evaluation within the request that inherits the meaning of labels and scores.
     """
 
-    counts = fields.Nested(CountsSchema)
+    counts = ObjectField(CountsSchema())
     groups = GroupsField()
     sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
     not_of_groups: tuple[str, ...] = sample_only
     heir: str | None = None
+    json_only = frozenset({"counts", "groups", "dataset", "where", "tolerance"})
 
     @pre_load
     def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold

@@ -1,20 +1,26 @@
-"""marshmallow fields that check a value or a whole column, and never coerce.
+"""What a request may have, said once: marshmallow fields that know what they mean, an example, and their JSON Schema.
 
-A wrong value is a ValidationError whose message is a Wrong, so that its code and row survive to the problem.
+A field checks a value or a whole column and never coerces. A wrong value is a ValidationError whose message is a Wrong,
+so that its code and row survive to the problem.
 """
 
+import json
 import math
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import ValidationError, fields
 
 from service.curves.arrays import FloatArray
 from service.wire import columns
-from service.wire.problems import MAX_ERRORS
+from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.query_options import json_or_truth, names_or_json
 from service.wire.wrong import Wrong
+
+JsonSchema = dict[str, Any]
 
 _NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
 """The bits of -0.0, which no other double has."""
@@ -31,56 +37,153 @@ _OF_ROWS = frozenset(
 _NOT_TEXT = {"Cc", "Cs"}
 """Unicode's categories of control characters and surrogates."""
 
+_NUMBER_WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_SHOWN_TEXT = 40
+
 
 def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
     """Make the error of one field, or of the whole object."""
     return ValidationError({field: [Wrong(code, detail)]})
 
 
-class NumberColumn(fields.Field[FloatArray]):
+class Field(fields.Field[Any]):
+    """One value of a request.
+
+    about     what it means, for the contract; the first sentence stands alone, in help and in the guide.
+    example   a valid value, for messages and the contract.
+    """
+
+    metavar = "JSON"
+    """How help calls the text of a value."""
+
+    def __init__(self, about: str, *, example: object = None) -> None:
+        super().__init__()
+        self.about = about
+        self.example = example
+
+    def read(self, value: Any) -> Any:  # noqa: ANN401  # any JSON value, or a column
+        """Check a value. Raises Wrong, or ValidationError for what is in it."""
+        raise NotImplementedError
+
+    def shape(self) -> JsonSchema:
+        """Its JSON Schema, without null."""
+        raise NotImplementedError
+
+    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
+        """Read the text of a query or an option: a truth in any case, or JSON. Raises Wrong, and StrictJsonError."""
+        try:
+            return json_or_truth(text)
+        except StrictJsonError as error:
+            if error.pointer is not None:
+                raise
+            shown = text.strip()[:_SHOWN_TEXT]
+            if _NUMBER_WITH_COMMA.fullmatch(text.strip()):
+                detail = f"{shown} has a decimal comma: write {shown.replace(',', '.')}."
+            else:
+                detail = f"This parameter takes JSON, such as {self.example_text}. {error}"
+            raise Wrong("not_json", detail) from None
+
+    @property
+    def first_sentence(self) -> str:
+        """What a line of help has room for."""
+        return f"{self.about.partition('. ')[0].removesuffix('.')}."
+
+    @property
+    def example_text(self) -> str:
+        """The example as a query has it."""
+        return json.dumps(self.example)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> Any:  # noqa: ANN401  # marshmallow's
+        try:
+            return self.read(value)
+        except Wrong as wrong:
+            raise ValidationError([wrong]) from None
+
+
+class NumberColumn(Field):
     """A list of numbers, read as float64 without rounding integers. Items may have bounds, be null, or be infinite.
 
     `length` is the required number of items, if fixed.
     """
 
+    metavar = "NUMBERS"
+
     def __init__(
         self,
+        about: str,
         *,
         minimum: float | None = None,
         maximum: float | None = None,
         nullable: bool = False,
         infinite: bool = False,
         length: int | None = None,
+        example: object = (0.2, 0.8),
     ) -> None:
-        super().__init__()
+        super().__init__(about, example=example)
         self.minimum = minimum
         self.maximum = maximum
         self.nullable = nullable
         self.infinite = infinite
         self.length = length
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
+    def read(self, value: object) -> FloatArray:
+        """Check all items."""
         try:
             column = columns.numbers(value, nullable=self.nullable)
         except Wrong as error:
-            advice = f" {columns.LEAVE_OUT}" if attr in _OF_ROWS and error.detail == _NULL.format("number") else ""
-            raise ValidationError([Wrong(error.code, error.detail + advice, error.row)]) from None
+            advice = f" {columns.LEAVE_OUT}" if self.name in _OF_ROWS and error.detail == _NULL.format("number") else ""
+            raise Wrong(error.code, error.detail + advice, error.row) from None
         least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is a missing value
         lowest = least.reduce(column, initial=np.inf)
         if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
             column = column + 0.0  # turns -0.0 into 0.0, in a copy: the column is the caller's
         if not self.infinite and (infinite := np.isinf(column)).any():
-            raise ValidationError([_infinite(int(infinite.argmax()))])
+            raise _infinite(int(infinite.argmax()))
         if self.length is not None and column.size != self.length:
-            raise ValidationError([Wrong("wrong_length", f"Must have {self.length} numbers, not {column.size}.")])
+            raise Wrong("wrong_length", f"Must have {self.length} numbers, not {column.size}.")
         if self.minimum is not None and lowest < self.minimum:
-            raise ValidationError([_beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))])
+            raise _beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))
         if self.maximum is not None and most.reduce(column, initial=-np.inf) > self.maximum:
-            raise ValidationError([_beyond(self.maximum, "above", int(np.argmax(column > self.maximum)))])
+            raise _beyond(self.maximum, "above", int(np.argmax(column > self.maximum)))
         return column
 
+    def shape(self) -> JsonSchema:
+        """A list of numbers."""
+        number = {"type": ["number", "null"] if self.nullable else "number", "format": "double"}
+        items = number | _given(minimum=self.minimum, maximum=self.maximum)
+        return {"type": "array", "items": items} | _given(maxItems=self.length)
 
-class LabelColumn(fields.Field[columns.Labels]):
+    @property
+    def example_text(self) -> str:
+        """Numbers with commas between."""
+        return ",".join(map(json.dumps, self.example))  # type: ignore[call-overload]  # a sequence
+
+    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
+        """Read a JSON list of numbers, or numbers separated by commas. Raises Wrong, and StrictJsonError."""
+        if decimal_comma and "," in text and "[" not in text and not all("." in item for item in text.split(",")):
+            shown = f"With decimal=comma, {text[:_SHOWN_TEXT]} may be one number or several"
+            raise Wrong("not_a_number", f"{shown}: write 0.5, or a list, [0.2, 0.8].")
+        if text.lstrip().startswith(("[", "{", "n")):  # only null begins with n, and counts as absent
+            return self._json(text)
+        items = text.split(",")
+        infinite = [columns.INFINITE_TEXTS.get(item.strip().lower()) for item in items]
+        finite = [item if value is None else "0" for item, value in zip(items, infinite, strict=True)]
+        read = self._json(f"[{','.join(finite)}]")
+        if not isinstance(read, list) or len(read) != len(items):  # an item began a list or an object
+            return read
+        return [each if value is None else value for each, value in zip(read, infinite, strict=True)]
+
+    def _json(self, text: str) -> object:
+        try:
+            return parse_json(text)
+        except StrictJsonError as error:
+            if error.pointer is not None:
+                raise
+            detail = f"This parameter takes numbers separated by commas, such as {self.example_text}."
+            raise Wrong("not_json", detail) from None
+
+
+class LabelColumn(Field):
     """A list of labels, read as True for a positive; uses the sibling `positive_label` if given."""
 
     def _deserialize(
@@ -97,204 +200,250 @@ class LabelColumn(fields.Field[columns.Labels]):
             advice = f" {columns.LEAVE_OUT}" if error.detail == _NULL.format("label") else ""
             raise ValidationError([Wrong(error.code, error.detail + advice, error.row)]) from None
 
+    def shape(self) -> JsonSchema:
+        """A list of anything."""
+        return {"type": "array", "items": {}}
 
-class Scalar(fields.Field[object]):
-    """A boolean, a number or a string."""
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> object:
+class Scalar(Field):
+    """A boolean, a number or a string; a query has a string, which is compared as the labels are."""
+
+    metavar = "TEXT"
+
+    def read(self, value: object) -> object:
+        """Check it."""
         if not _is_scalar(value):
-            raise ValidationError([Wrong("not_a_label", _must_be("a string, a number or a boolean", value))])
+            raise Wrong("not_a_label", _must_be("a string, a number or a boolean", value))
         return value
 
+    def shape(self) -> JsonSchema:
+        """Anything."""
+        return {}
 
-class Number(fields.Field[float]):
+    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
+        """The text itself."""
+        return text
+
+
+class Number(Field):
     """One number, from `minimum` to `maximum`, above `exclusive_minimum` and below `exclusive_maximum`.
 
     It is finite, unless it may be `infinite`.
     """
 
+    metavar = "NUMBER"
+
     def __init__(
         self,
+        about: str,
         *,
         minimum: float | None = None,
         maximum: float | None = None,
         exclusive_minimum: float | None = None,
         exclusive_maximum: float | None = None,
         infinite: bool = False,
+        example: float = 0.5,
     ) -> None:
-        super().__init__()
+        super().__init__(about, example=example)
         self.infinite = infinite
         self.minimum = minimum
         self.maximum = maximum
         self.exclusive_minimum = exclusive_minimum
         self.exclusive_maximum = exclusive_maximum
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> float:
-        number = _one_number(value)
+    def read(self, value: object) -> float:
+        """Check it."""
+        number = one_number(value)
         if math.isinf(number) and not self.infinite:
-            raise ValidationError([_infinite()])
+            raise _infinite()
         if self.minimum is not None and number < self.minimum:
-            raise ValidationError([_beyond(self.minimum, "below")])
+            raise _beyond(self.minimum, "below")
         if self.maximum is not None and number > self.maximum:
-            raise ValidationError([_beyond(self.maximum, "above")])
+            raise _beyond(self.maximum, "above")
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
-            raise ValidationError([Wrong("out_of_range", f"This must be above {self.exclusive_minimum:g}.")])
+            raise Wrong("out_of_range", f"This must be above {self.exclusive_minimum:g}.")
         if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
-            raise ValidationError([Wrong("out_of_range", f"This must be below {self.exclusive_maximum:g}.")])
+            raise Wrong("out_of_range", f"This must be below {self.exclusive_maximum:g}.")
         return number
 
+    def shape(self) -> JsonSchema:
+        """A number within its bounds."""
+        return {"type": "number", "format": "double"} | _given(
+            minimum=self.minimum,
+            maximum=self.maximum,
+            exclusiveMinimum=self.exclusive_minimum,
+            exclusiveMaximum=self.exclusive_maximum,
+        )
 
-class Whole(fields.Field[int]):
-    """One whole number from `minimum` to `maximum`; 2.0 is one."""
 
-    def __init__(self, *, minimum: int, maximum: int) -> None:
-        super().__init__()
+class Whole(Field):
+    """One whole number from `minimum` to `maximum`, or one of `choices`; 2.0 is one."""
+
+    metavar = "NUMBER"
+
+    def __init__(
+        self, about: str, *, minimum: int = 0, maximum: int = 0, choices: tuple[int, ...] = (), example: int = 2
+    ) -> None:
+        super().__init__(about, example=example)
         self.minimum = minimum
         self.maximum = maximum
+        self.choices = choices
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
-        number = _one_number(value)
+    def read(self, value: object) -> int:
+        """Check it."""
+        number = one_number(value)
+        if self.choices:
+            if number not in self.choices:
+                raise Wrong("not_one_of", f"Must be one of {', '.join(map(str, self.choices))}.")
+            return int(number)
         if not number.is_integer():
-            raise ValidationError([Wrong("not_whole", "Must be a whole number.")])
+            raise Wrong("not_whole", "Must be a whole number.")
         if not self.minimum <= number <= self.maximum:
-            message = f"Must be a whole number from {self.minimum} to {self.maximum}."
-            raise ValidationError([Wrong("out_of_range", message)])
+            raise Wrong("out_of_range", f"Must be a whole number from {self.minimum} to {self.maximum}.")
         return int(number)
 
+    def shape(self) -> JsonSchema:
+        """A whole number within its bounds, or one of its choices."""
+        bounds = {"enum": [*self.choices]} if self.choices else {"minimum": self.minimum, "maximum": self.maximum}
+        return {"type": "integer", "format": "int64"} | bounds
 
-class Flag(fields.Field[bool]):
+
+class Flag(Field):
     """true or false, and nothing similar."""
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> bool:
+    metavar = ""
+
+    def __init__(self, about: str) -> None:
+        super().__init__(about, example=True)
+
+    def read(self, value: object) -> bool:
+        """Check it."""
         if not isinstance(value, bool):
-            raise ValidationError([Wrong("not_a_boolean", _must_be("true or false", value))])
+            raise Wrong("not_a_boolean", _must_be("true or false", value))
         return value
 
+    def shape(self) -> JsonSchema:
+        """A boolean."""
+        return {"type": "boolean"}
 
-class Text(fields.Field[str]):
+
+class Text(Field):
     """A text of `minimum` to `maximum` characters."""
 
-    def __init__(self, *, minimum: int, maximum: int) -> None:
-        super().__init__()
+    metavar = "TEXT"
+
+    def __init__(self, about: str, *, minimum: int, maximum: int, example: object = None) -> None:
+        super().__init__(about, example=example)
         self.minimum = minimum
         self.maximum = maximum
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
+    def read(self, value: object) -> str:
+        """Check it."""
         if not isinstance(value, str):
-            raise ValidationError([Wrong("not_a_string", _must_be("a string", value))])
+            raise Wrong("not_a_string", _must_be("a string", value))
         if not self.minimum <= len(value) <= self.maximum:
-            message = f"Must have {self.minimum} to {self.maximum} characters, not {len(value)}."
-            raise ValidationError([Wrong("wrong_length", message)])
+            raise Wrong("wrong_length", f"Must have {self.minimum} to {self.maximum} characters, not {len(value)}.")
         if any(unicodedata.category(character) in _NOT_TEXT for character in value):
-            raise ValidationError(
-                [Wrong("not_text", "This contains a control character, or half of a surrogate pair.")]
-            )
+            raise Wrong("not_text", "This contains a control character, or half of a surrogate pair.")
         return value
 
+    def shape(self) -> JsonSchema:
+        """A string of its length."""
+        return {"type": "string", "maxLength": self.maximum} | _given(minLength=self.minimum or None)
 
-class ObjectList(fields.Field[list[Any]]):
-    """A list of `minimum` to `maximum` objects, each loaded by a schema.
+    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
+        """The text itself."""
+        return text
 
-    Stops after as many errors as a problem lists.
-    """
 
-    def __init__(self, schema: Schema, *, minimum: int, maximum: int) -> None:
-        super().__init__()
-        self.schema = schema
-        self.minimum = minimum
-        self.maximum = maximum
+class Choice(Field):
+    """One of some names."""
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> list[Any]:
+    metavar = "NAME"
+
+    def __init__(self, choices: tuple[str, ...], about: str) -> None:
+        super().__init__(about, example=choices[0])
+        self.choices = choices
+
+    def read(self, value: object) -> str:
+        """Check it."""
+        return _one_of(self.choices, value)
+
+    def shape(self) -> JsonSchema:
+        """One of its names."""
+        return {"type": "string", "enum": [*self.choices]}
+
+    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
+        """The text itself."""
+        return text
+
+
+def missing_field() -> Choice:
+    """What happens to rows with an empty cell; they are left out before a schema sees the columns."""
+    return Choice(
+        ("refuse", "drop"),
+        "What happens to a row with `null` in a column that is used: `refuse`, by default, refuses the request; "
+        "`drop` leaves the row out, with the warning `rows_left_out`. With `paired`, the row is left out of both "
+        "evaluations.",
+    )
+
+
+class ChoiceSet(Field):
+    """A list of some names, in any order; repetitions are ignored."""
+
+    metavar = "NAMES"
+
+    def __init__(self, choices: tuple[str, ...], about: str) -> None:
+        super().__init__(about, example=choices[:2])
+        self.choices = choices
+
+    def read(self, value: object) -> frozenset[str]:
+        """Check all names."""
         items = columns.items(value)
         if items is None:
-            example = getattr(self.schema, "example", "")
-            such = such_as(f"[{example}]" if example else "")
-            raise ValidationError([Wrong("not_a_list", f"Must be a list of objects{such}.")])
-        if not self.minimum <= len(items) <= self.maximum:
-            message = f"Must have {self.minimum} to {self.maximum} items, not {len(items)}."
-            raise ValidationError([Wrong("wrong_length", message)])
-        loaded: list[Any] = []
-        errors: dict[int, Any] = {}
-        for row, item in enumerate(items):
-            try:
-                loaded.append(self.schema.load(item))
-            except ValidationError as error:
-                errors[row] = error.messages
-                if sum(map(len, errors.values())) >= MAX_ERRORS:
-                    break
-        if errors:
-            raise ValidationError(errors)
-        return loaded
+            some = f"a list with any of {', '.join(self.choices)}" if self.choices[1:] else f'["{self.choices[0]}"]'
+            raise Wrong("not_a_list", f"Must be {some}.")
+        return frozenset(_one_of(self.choices, name, row) for row, name in enumerate(items))
 
+    def shape(self) -> JsonSchema:
+        """A list of its names."""
+        return {"type": "array", "items": {"type": "string", "enum": [*self.choices]}}
 
-def such_as(example: str) -> str:
-    """Continue a sentence with an example, if there is one."""
-    return f", such as {example}" if example else ""
+    @property
+    def example_text(self) -> str:
+        """Names with commas between."""
+        return ",".join(self.choices[:2])
 
-
-def not_one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> Wrong:
-    """Make the fault of a name that is not among the choices."""
-    is_f1 = isinstance(value, str) and value.lower() in _F1 and "f_measure" in choices
-    told = _must_be(f"{'one of ' if len(choices) > 1 else ''}{', '.join(choices)}", value)
-    return Wrong("not_one_of", f"F1 is f_measure at lambda 0.5. {told}" if is_f1 else told, row)
+    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
+        """Read JSON, or names separated by commas and optional blanks."""
+        return names_or_json(text)
 
 
 _F1 = {"f1", "f1_score", "f1-score", "f_score"}
 """What other libraries call the F-measure that weighs recall and precision alike."""
 
 
-class Choice(fields.Field[str]):
-    """One of some names."""
+def one_number(value: object) -> float:
+    """Read one number. Raises Wrong."""
+    if columns.items(value) is not None:
+        raise Wrong("not_a_number", "This is a list; it must be one number.")
+    try:
+        return float(columns.numbers([value], nullable=False)[0]) + 0.0  # -0.0 is 0.0
+    except Wrong as error:
+        raise Wrong(error.code, error.detail) from None
 
-    def __init__(self, choices: tuple[str, ...]) -> None:
-        super().__init__()
-        self.choices = choices
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> str:
-        if not isinstance(value, str) or value not in self.choices:
-            raise ValidationError([not_one_of(self.choices, value)])
+def _one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> str:
+    if isinstance(value, str) and value in choices:
         return value
-
-
-def missing_field() -> Choice:
-    """What happens to rows with an empty cell; they are left out before a schema sees the columns."""
-    return Choice(("refuse", "drop"))
-
-
-class ChoiceSet(fields.Field[frozenset[str]]):
-    """A list of some names, in any order; repetitions are ignored."""
-
-    def __init__(self, choices: tuple[str, ...]) -> None:
-        super().__init__()
-        self.choices = choices
-
-    def _deserialize(
-        self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
-    ) -> frozenset[str]:
-        items = columns.items(value)
-        if items is None:
-            some = f"a list with any of {', '.join(self.choices)}" if self.choices[1:] else f'["{self.choices[0]}"]'
-            raise ValidationError([Wrong("not_a_list", f"Must be {some}.")])
-        names: set[str] = set()
-        for row, name in enumerate(items):
-            if not isinstance(name, str) or name not in self.choices:
-                raise ValidationError([not_one_of(self.choices, name, row)])
-            names.add(name)
-        return frozenset(names)
+    is_f1 = isinstance(value, str) and value.lower() in _F1 and "f_measure" in choices
+    told = _must_be(f"{'one of ' if len(choices) > 1 else ''}{', '.join(choices)}", value)
+    raise Wrong("not_one_of", f"F1 is f_measure at lambda 0.5. {told}" if is_f1 else told, row)
 
 
 def _must_be(what: str, value: object) -> str:
     """Say what a value must be, and if it is a list: R makes one of each number and string with auto_unbox=FALSE."""
     return f"Must be {what}." if columns.items(value) is None else f"This is a list; it must be {what}."
-
-
-def _one_number(value: object) -> float:
-    if columns.items(value) is not None:
-        raise ValidationError([Wrong("not_a_number", "This is a list; it must be one number.")])
-    try:
-        return float(columns.numbers([value], nullable=False)[0]) + 0.0  # -0.0 is 0.0
-    except Wrong as error:
-        raise ValidationError([Wrong(error.code, error.detail)]) from None
 
 
 def _infinite(row: int | None = None) -> Wrong:
@@ -307,3 +456,7 @@ def _beyond(bound: float, word: str, row: int | None = None) -> Wrong:
 
 def _is_scalar(value: object) -> bool:
     return isinstance(value, (bool, int, float, str))
+
+
+def _given(**keywords: object) -> JsonSchema:
+    return {name: value for name, value in keywords.items() if value is not None}

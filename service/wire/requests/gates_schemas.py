@@ -3,11 +3,11 @@
 Knows which bounds and places each metric takes; nothing of bytes, nor of verdicts.
 """
 
-from collections.abc import Mapping
+import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from marshmallow import ValidationError, fields, post_load
+from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
@@ -27,8 +27,9 @@ from service.inference.rules import (
     Rule,
 )
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import Choice, Flag, Number, ObjectList, invalid, missing_field
+from service.wire.requests.fields import Choice, Flag, Number, Whole, invalid, missing_field
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
+from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.usual_names import nearest
@@ -44,18 +45,6 @@ FAIL_STATUSES = (409, 412, 424)
 """The statuses with which a failed gate may be answered, for clients that only look at statuses."""
 
 _NUMBERS = ("at", "at_threshold", *BOUNDS)
-
-
-class FailStatus(fields.Field[int]):
-    """One of FAIL_STATUSES; 409.0 is one, too."""
-
-    choices = FAIL_STATUSES
-
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> int:
-        number = Number().deserialize(value, attr, data)
-        if number not in self.choices:
-            raise ValidationError([Wrong("not_one_of", f"Must be one of {', '.join(map(str, self.choices))}.")])
-        return int(number)
 
 
 _CALLED_HERE = {
@@ -80,15 +69,16 @@ _CALLED_HERE = {
 class MetricName(Choice):
     """The name of a metric; for a name from other libraries, or a misspelled one, the error gives ours."""
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **kwargs: object) -> str:
+    def read(self, value: object) -> str:
+        """Check it."""
         try:
-            return super()._deserialize(value, attr, data, **kwargs)
-        except ValidationError:
+            return super().read(value)
+        except Wrong:
             meant = _meant(value, self.choices)
             if meant is None:
                 raise
             names = ", ".join(self.choices)
-            raise ValidationError([Wrong("not_one_of", f"Did you mean {meant}? Must be one of {names}.")]) from None
+            raise Wrong("not_one_of", f"Did you mean {meant}? Must be one of {names}.") from None
 
 
 def _meant(value: object, names: tuple[str, ...]) -> str | None:
@@ -100,16 +90,46 @@ def _meant(value: object, names: tuple[str, ...]) -> str | None:
 class RuleSchema(RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
-    example = '{"metric": "roc", "min": 0.9}'
+    component = "Rule"
+    about = (
+        "One condition: a metric, where to read it if it needs that, and exactly one of `min`, `max` and `max_drop`."
+    )
+    example: ClassVar = {"metric": "roc", "min": 0.9}
 
-    metric = MetricName(METRIC_NAMES)
-    at = Number(minimum=0, maximum=1)
-    at_threshold = Number(infinite=True)
-    min = Number(minimum=0, maximum=1)
-    max = Number(minimum=0, maximum=1)
-    max_drop = Number(minimum=-1, maximum=1)
-    confidence = Level()
-    prove = Choice(("drop",))
+    metric = MetricName(
+        METRIC_NAMES,
+        "The metric to compare with the bound. Required. `partial` is the mean height of the curve over a range, like "
+        "`mean` from `/v1/curves`: the area divided by that of its box, between 0 and 1.",
+    )
+    at = Number(
+        "The recall of `precision_at_recall`, the precision of `recall_at_precision`, the false positive rate of "
+        "`tpr_at_fpr` or the λ of an index. These need it; other metrics do not take it.",
+        minimum=0,
+        maximum=1,
+    )
+    at_threshold = Number(
+        "The threshold in use, for `precision`, `recall` and `fpr`, which need it, and for an index, which is "
+        "otherwise read at its best threshold.",
+        infinite=True,
+    )
+    min = Number("The lowest value that passes.", minimum=0, maximum=1)
+    max = Number("The highest value that passes.", minimum=0, maximum=1)
+    max_drop = Number(
+        "How much lower than the baseline's the value may be; if negative, how much higher it must be. Not for `fpr`, "
+        "because lower fpr is better.",
+        minimum=-1,
+        maximum=1,
+    )
+    confidence = Level(
+        "A two-sided confidence level: the unfavourable end of the interval must meet the bound, not only the value. "
+        "Not for hull areas, `pr_trapezoid`, `recall_at_precision` or an index without `at_threshold`, which have no "
+        "interval. Resamples allow a level of at most 1 - 2/(`resamples` + 1)."
+    )
+    prove = Choice(
+        ("drop",),
+        "`drop` reverses `max_drop` with `confidence`: the check fails only if the favourable end of the interval is "
+        "beyond the bound, so that the drop is proven.",
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Rule:
@@ -199,6 +219,12 @@ class GatesRequest:
 class BaselineSchema(EvaluationSchema):
     """The evaluation that drops are measured from."""
 
+    component = "Baseline"
+    about = (
+        "The evaluation that `max_drop` is measured from, such as that of the model in use: `scores` with `labels` "
+        "(and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind and in data."
+    )
+
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Evaluation:
         """Build the evaluation."""
@@ -208,21 +234,38 @@ class BaselineSchema(EvaluationSchema):
 class GatesRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for a verdict: an evaluation, with its rules and options."""
 
+    component = "GatesRequest"
+    about = (
+        "One evaluation, and the rules that it must meet. The evaluation is `scores` with `labels` (and perhaps "
+        "`weights`), or `counts`, or `groups`, or a `dataset`. `rules` is needed."
+    )
+
     charts = charts_field("gates")
-    baseline = fields.Nested(BaselineSchema)
-    paired = Flag()
-    intervals = fields.Nested(IntervalsSchema)
-    rules = ObjectList(RuleSchema(), minimum=1, maximum=MOST_RULES)
-    fail_status = FailStatus()
+    baseline = ObjectField(BaselineSchema())
+    paired = Flag(
+        "If true, evaluation and baseline have the same examples in the same order: both must be samples with equal "
+        "labels and weights row by row, otherwise the answer is 422, `not_paired`. False by default."
+    )
+    intervals = ObjectField(IntervalsSchema())
+    rules = ObjectList(
+        RuleSchema(),
+        "What the classifier must meet: 1 to 100 rules. Each gets a check in the answer.",
+        minimum=1,
+        maximum=MOST_RULES,
+    )
+    fail_status = Whole(
+        "The status of the answer if the gate is not passed; 200 by default.", choices=FAIL_STATUSES, example=424
+    )
     missing = missing_field()
     heir = "baseline"
+    json_only = EvaluationSchema.json_only | {"baseline"}
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
         """Build the request, if its fields are compatible."""
         evaluation, baseline = self.evaluation(data), data.get("baseline")
         if "rules" not in data:
-            example = f"[{RuleSchema.example}]"
+            example = json.dumps([RuleSchema.example])
             raise invalid("missing", f"Give a list of rules, such as {example}; null and [] count as absent.", "rules")
         if baseline is None:
             for row, rule in enumerate(data["rules"]):

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load
+from marshmallow import ValidationError, post_load
 
 from service.curves.errors import DomainError
 from service.curves.histogram import CLOSED_SIDES, MASSES, SQUARED_MASSES, Histogram
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.fields import Choice, NumberColumn, invalid
-from service.wire.requests.object_schemas import ObjectSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.wrong import Wrong
 
 
@@ -28,14 +28,40 @@ class FoundGroups(dict[str, Any]):
 class GroupsSchema(ObjectSchema):
     """Columns of groups: the score, or the ends, of each, with its positives and negatives."""
 
-    score = NumberColumn(infinite=True)
-    score_from = NumberColumn(infinite=True)
-    score_to = NumberColumn(infinite=True)
-    positives = NumberColumn(minimum=0)
-    negatives = NumberColumn(minimum=0)
-    positives_squared = NumberColumn(minimum=0)
-    negatives_squared = NumberColumn(minimum=0)
-    closed = Choice(CLOSED_SIDES)
+    component = "Groups"
+    about = (
+        "Examples in groups, each of one score, as `GROUP BY score` counts them, or between two scores, like the bins "
+        "of a histogram: columns of equal length, in any order. The counts of groups with the same ends are added, so "
+        "partial results can be concatenated; other groups may not share a score. If `score_from` equals `score_to` "
+        "throughout, the answer is exactly that for the individual examples. Otherwise the groups are open: areas, "
+        "operating points and verdicts then come with `bounds`, which hold whatever the order within each group, and "
+        "the answer has the warning `bounded`; `calibration`, `statistics`, `costs`, `tuning`, comparisons and slices "
+        "need groups of one score each."
+    )
+
+    score = NumberColumn("The score of each group.", infinite=True)
+    score_from = NumberColumn(
+        "Instead of `score`, the lowest score that an example of the group may have; in a table it may be -inf.",
+        infinite=True,
+    )
+    score_to = NumberColumn(
+        "The highest score that it may have; at least `score_from`, and in a table perhaps inf.", infinite=True
+    )
+    positives = NumberColumn(
+        "How many positives each group has, or the sum of their weights. Whole numbers are numbers of examples, "
+        "unless squares are given; without squares, fractional sums have no intervals.",
+        minimum=0,
+    )
+    negatives = NumberColumn("How many negatives it has, or the sum of their weights.", minimum=0)
+    positives_squared = NumberColumn(
+        "With weights: the sum of the squared weights of the positives, from which intervals are computed.", minimum=0
+    )
+    negatives_squared = NumberColumn("The same sum for the negatives; give both or neither.", minimum=0)
+    closed = Choice(
+        CLOSED_SIDES,
+        "Which ends belong to an open group: `both`, the default; or only the `left` or the `right` one, as in a "
+        "histogram whose bins touch.",
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Histogram:
@@ -59,14 +85,15 @@ class GroupsSchema(ObjectSchema):
         return Histogram(ends["score_from"], ends["score_to"], masses, squares, data.get("closed", "both"))
 
 
-class GroupsField(fields.Nested):
+class GroupsField(ObjectField):
     """Groups of a request, or those that an engine found in their place."""
 
     def __init__(self) -> None:
-        super().__init__(GroupsSchema)
+        super().__init__(GroupsSchema())
 
-    def _deserialize(self, value: object, *arguments: Any, **options: Any) -> Histogram:  # noqa: ANN401  # passed on
-        columns: Histogram = super()._deserialize(value, *arguments, **options)
+    def read(self, value: object) -> Histogram:
+        """Load them."""
+        columns: Histogram = super().read(value)
         return replace(columns, rest=value.rest) if isinstance(value, FoundGroups) else columns
 
 

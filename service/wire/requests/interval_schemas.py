@@ -3,7 +3,7 @@
 A loaded schema is the domain's object. Knows the options of the statistics; nothing of bytes.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import post_load
 
@@ -25,19 +25,34 @@ MOST_OPERATING_POINTS = 1_000
 class Level(Number):
     """A two-sided confidence level."""
 
-    def __init__(self) -> None:
-        super().__init__(exclusive_minimum=0, exclusive_maximum=1)
+    def __init__(self, about: str = "The two-sided confidence level; 0.95 by default.") -> None:
+        super().__init__(about, exclusive_minimum=0, exclusive_maximum=1, example=0.95)
 
 
 class IntervalsSchema(ObjectSchema):
     """The level and the method of intervals."""
 
-    example = '{"level": 0.95}'
+    component = "IntervalOptions"
+    about = (
+        "Asks for confidence intervals and says how to compute them; `{}` takes all defaults. With `thresholds` or "
+        "`tuning`, the intervals are those of the rebuilt table and take the thresholds as fixed."
+    )
+    example: ClassVar = {"level": 0.95}
 
     level = Level()
-    method = Choice(INTERVAL_METHODS)
-    resamples = Whole(minimum=FEWEST_RESAMPLES, maximum=MOST_RESAMPLES)
-    seed = Whole(minimum=0, maximum=LARGEST_SEED)
+    method = Choice(INTERVAL_METHODS, "How an interval is computed; `auto` by default.")
+    resamples = Whole(
+        "How many resamples a bootstrap takes; 2000 by default. With fewer than 100, the ends of an interval would be "
+        "close to the lowest and the highest resample. B resamples allow a level of at most 1 - 2/(B + 1).",
+        minimum=FEWEST_RESAMPLES,
+        maximum=MOST_RESAMPLES,
+    )
+    seed = Whole(
+        "The seed of the resamples; 0 by default. The same seed gives the same interval in every order of rows and "
+        "every format.",
+        minimum=0,
+        maximum=LARGEST_SEED,
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
@@ -57,10 +72,19 @@ def level_too_high(resamples: int) -> str:
 class OperatingPointSchema(ObjectSchema):
     """A metric, and where to read it."""
 
-    example = '{"metric": "precision_at_recall", "at": 0.9}'
+    component = "OperatingPoint"
+    about = (
+        "A metric and where to read it. The value is that of the curve. The answer also names the best row of the "
+        "table that meets the condition; its threshold can be deployed."
+    )
+    example: ClassVar = {"metric": "recall_at_precision", "at": 0.9}
 
-    metric = Choice(METRICS)
-    at = Number(minimum=0, maximum=1)
+    metric = Choice(METRICS, "What to read.")
+    at = Number(
+        "Where to read it: a recall, a precision, a false positive rate or a λ, depending on the metric.",
+        minimum=0,
+        maximum=1,
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> OperatingPoint:

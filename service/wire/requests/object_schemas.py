@@ -1,14 +1,16 @@
-"""What all schemas of objects have in common: unknown fields are refused, and null and [] count as absent.
+"""Objects within requests: unknown fields are refused, and null and [] count as absent.
 
 Generated clients may therefore send every field.
 """
 
+import json
 from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, pre_load
 
+from service.wire import columns
 from service.wire.problems import MAX_ERRORS
-from service.wire.requests.fields import such_as
+from service.wire.requests.fields import Field, JsonSchema
 from service.wire.usual_names import suggested
 from service.wire.wrong import Wrong
 
@@ -18,17 +20,23 @@ _UNKNOWN_FIELD = Wrong("unknown_field", "Unknown field.")
 class ObjectSchema(Schema):
     """An object that takes only its own fields, and treats null and [] as absent.
 
-    `example` is shown if something other than an object was sent; `told_last` are fields at the end of a list of all.
+    about       what it is, for the contract, which calls it `component`.
+    example     is shown if something other than an object was sent.
+    told_last   fields at the end of a list of all.
+    json_only   fields that no query has.
     """
 
-    example: ClassVar[str] = ""
+    about: ClassVar[str] = ""
+    component: ClassVar[str] = ""
+    example: ClassVar[Any] = None
     told_last: ClassVar[frozenset[str]] = frozenset()
+    json_only: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
         super().__init__(**options)
         self.error_messages |= {  # typed as text, but passed on unchanged
             "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]  # no text
-            "type": Wrong("not_an_object", f"Must be an object{such_as(self.example)}."),  # type: ignore[dict-item]  # no text
+            "type": Wrong("not_an_object", f"Must be an object{_such_as(self.example)}."),  # type: ignore[dict-item]  # no text
         }
 
     def handle_error(self, error: ValidationError, data: Any, **_: object) -> None:  # noqa: ANN401  # what was sent
@@ -54,6 +62,65 @@ class ObjectSchema(Schema):
         }
 
 
+class ObjectField(Field):
+    """An object, loaded by a schema; its meaning is the schema's unless it has one of its own."""
+
+    def __init__(self, schema: ObjectSchema, about: str = "") -> None:
+        super().__init__(about or schema.about, example=schema.example)
+        self.schema = schema
+
+    def read(self, value: object) -> Any:  # noqa: ANN401  # what the schema builds
+        """Load it."""
+        return self.schema.load(value)  # type: ignore[arg-type]  # any JSON value
+
+    def shape(self) -> JsonSchema:
+        """A reference to its schema."""
+        return {"$ref": f"#/components/schemas/{self.schema.component}"}
+
+
+class ObjectList(ObjectField):
+    """A list of `minimum` to `maximum` objects, each loaded by a schema.
+
+    Stops after as many errors as a problem lists.
+    """
+
+    def __init__(self, schema: ObjectSchema, about: str, *, minimum: int, maximum: int) -> None:
+        super().__init__(schema, about)
+        self.example = [schema.example] if schema.example else None
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def read(self, value: object) -> list[Any]:
+        """Load each object."""
+        items = columns.items(value)
+        if items is None:
+            raise Wrong("not_a_list", f"Must be a list of objects{_such_as(self.example)}.")
+        if not self.minimum <= len(items) <= self.maximum:
+            raise Wrong("wrong_length", f"Must have {self.minimum} to {self.maximum} items, not {len(items)}.")
+        loaded: list[Any] = []
+        errors: dict[int, Any] = {}
+        for row, item in enumerate(items):
+            try:
+                loaded.append(self.schema.load(item))
+            except ValidationError as error:
+                errors[row] = error.messages
+                if sum(map(len, errors.values())) >= MAX_ERRORS:
+                    break
+        if errors:
+            raise ValidationError(errors)
+        return loaded
+
+    def shape(self) -> JsonSchema:
+        """A list of references to its schema."""
+        least = {"minItems": self.minimum} if self.minimum else {}
+        return {"type": "array", **least, "maxItems": self.maximum, "items": super().shape()}
+
+
 def is_absent(value: object) -> bool:
     """Whether a value counts as absent."""
     return value is None or (isinstance(value, list) and not value)
+
+
+def _such_as(example: object) -> str:
+    """Continue a sentence with an example, if there is one."""
+    return f", such as {json.dumps(example)}" if example else ""

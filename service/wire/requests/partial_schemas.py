@@ -15,20 +15,22 @@ from service.wire.requests.object_schemas import ObjectSchema
 class RangeSchema(ObjectSchema):
     """The fields of a range of a rate."""
 
-    over = Choice(OVER)
-    to = Number(minimum=0, maximum=1)
-    min_tpr = Number(minimum=0, exclusive_maximum=1)
+    over = Choice(OVER, "The rate.")
+    to = Number("Where it ends, above where it begins; 1 by default.", minimum=0, maximum=1)
+    min_tpr = Number("The lowest true positive rate that counts; for `fpr` only.", minimum=0, exclusive_maximum=1)
 
     class Meta(ObjectSchema.Meta):
         """The field whose name is a Python keyword."""
 
-        include: ClassVar = {"from": Number(minimum=0, maximum=1)}
+        include: ClassVar = {"from": Number("Where the range begins; 0 by default.", minimum=0, maximum=1)}
 
 
 class PartialSchema(RangeSchema):
     """A range of a rate, from 0 to 1 unless `from` and `to` are given."""
 
-    example = '{"over": "fpr", "to": 0.1}'
+    component = "PartialRange"
+    about = "A range of a rate, and what is integrated over it."
+    example: ClassVar = {"over": "fpr", "to": 0.1}
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> PartialRange:

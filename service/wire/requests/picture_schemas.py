@@ -24,11 +24,8 @@ from service.charts.picture import (
 from service.wire.media_types import PNG, SVG, TEXT
 from service.wire.problems import invalid_request
 from service.wire.requests.faults import field_errors
-from service.wire.requests.fields import Choice, ChoiceSet, NumberColumn, Text, Whole, invalid
+from service.wire.requests.fields import Choice, ChoiceSet, Field, NumberColumn, Text, Whole, invalid
 from service.wire.requests.object_schemas import ObjectSchema
-
-DRAWS = ("charts", "side", "theme", "title")
-"""The fields of pictures within an answer, besides `mark`."""
 
 LONGEST_TITLE = 120
 """The most characters in the title of a picture."""
@@ -38,21 +35,30 @@ WIDEST_DRAWN = 2_000
 
 
 class _PictureSchema(ObjectSchema):
-    title = Text(minimum=0, maximum=LONGEST_TITLE)
+    title = Text("With `charts`: a title above each picture.", minimum=0, maximum=LONGEST_TITLE, example="Model A")
 
 
 class DrawnSchema(_PictureSchema):
     """The options of any drawn picture."""
 
     told_last = frozenset({"title", "side", "theme", "charts", "mark"})
-    side = Whole(minimum=NARROWEST, maximum=WIDEST)
-    theme = Choice(THEMES)
+    side = Whole(
+        "With `charts`: the width and height of a plane, in CSS pixels; 320 by default. If the answer itself is a "
+        "picture, this and the next options are query parameters.",
+        minimum=NARROWEST,
+        maximum=WIDEST,
+        example=USUAL_SIDE,
+    )
+    theme = Choice(
+        THEMES,
+        "With `charts`: the colours. `auto`, the default, sets light colours as attributes, which a page can override.",
+    )
 
 
 class MarkedSchema(DrawnSchema):
     """The same, with marks."""
 
-    mark = NumberColumn(infinite=True)
+    mark = NumberColumn("With `charts`: thresholds whose rows get a numbered dot, at most 10.", infinite=True)
 
 
 class _MarkedPictureSchema(MarkedSchema):
@@ -67,7 +73,7 @@ class _MarkedPictureSchema(MarkedSchema):
 class _PngSchema(DrawnSchema):
     """The options of any picture in pixels."""
 
-    scale = Whole(minimum=1, maximum=LARGEST_SCALE)
+    scale = Whole("For a PNG: the pixels of each CSS pixel.", minimum=1, maximum=LARGEST_SCALE)
 
     @post_load
     def scaled(self, data: dict[str, Any], **_: object) -> dict[str, Any]:
@@ -92,7 +98,7 @@ _DRAWN: dict[str, tuple[type[ObjectSchema], type[ObjectSchema]]] = {
 
 
 def _picture_schema(charts: tuple[str, ...], base: type[ObjectSchema]) -> ObjectSchema:
-    schema: ObjectSchema = base.from_dict({"chart": Choice(charts)})()  # type: ignore[assignment]  # of base
+    schema: ObjectSchema = base.from_dict({"chart": Choice(charts, "Which picture.")})()  # type: ignore[assignment]  # of base
     return schema
 
 
@@ -107,9 +113,18 @@ PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
 """{(operation, media type): schema of its picture's options}"""
 
 
+def picture_fields(operation: str) -> dict[str, Field]:
+    """The options of a picture as the answer, in any of its media types."""
+    schemas = [schema for (name, _), schema in PICTURE_SCHEMAS.items() if name == operation]
+    return {name: field for schema in schemas for name, field in schema.fields.items()}  # type: ignore[misc]  # ours
+
+
 def charts_field(operation: str) -> ChoiceSet:
     """The field that names the pictures within an answer; DrawnSchema or MarkedSchema has their options."""
-    return ChoiceSet(CHARTS[operation])
+    return ChoiceSet(
+        CHARTS[operation],
+        "Pictures to return along with the numbers, in the property `charts` of the answer. For JSON answers only.",
+    )
 
 
 _HOW = tuple(MarkedSchema().fields)

@@ -4,10 +4,10 @@ Knows samples and slices; nothing of bytes.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from marshmallow import ValidationError, fields, post_load
+from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.area_columns import SHARED_AREAS
@@ -24,10 +24,10 @@ from service.inference.sliced import Slicing
 from service.wire.columns import Categories, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, ObjectList, invalid, missing_field
+from service.wire.requests.fields import Choice, Field, JsonSchema, invalid, missing_field
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import Level, OperatingPointSchema
-from service.wire.requests.object_schemas import ObjectSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 
@@ -63,16 +63,17 @@ _SPARSE = 16
 CLOSED_METHODS = tuple(method for method in INTERVAL_METHODS if method not in RESAMPLED_METHODS)
 
 
-class SliceColumns(fields.Field[Slicing]):
+class SliceColumns(Field):
     """Columns by name, all of one length, read as the slices that they define."""
 
-    def _deserialize(self, value: object, *_: object, **__: object) -> Slicing:
+    def read(self, value: object) -> Slicing:
+        """Read all columns."""
         if not isinstance(value, dict):
             message = 'Must be an object of columns, such as {"country": ["DE", "FR"]}.'
-            raise ValidationError([Wrong("not_an_object", message)])
+            raise Wrong("not_an_object", message)
         if not 1 <= len(value) <= MOST_SLICE_COLUMNS:
             message = f"Must have 1 to {MOST_SLICE_COLUMNS} columns, not {len(value)}."
-            raise ValidationError([Wrong("wrong_length", message)])
+            raise Wrong("wrong_length", message)
         read: dict[str, Categories] = {}
         errors: dict[str, list[Wrong]] = {}
         for name, column in value.items():
@@ -95,6 +96,12 @@ class SliceColumns(fields.Field[Slicing]):
                 raise ValidationError({name: [Wrong("lengths_differ", message)]})
         return _combined(read)
 
+    def shape(self) -> JsonSchema:
+        """An object of lists."""
+        of_columns = {"type": "array", "items": {}}
+        bounds = {"minProperties": 1, "maxProperties": MOST_SLICE_COLUMNS}
+        return {"type": "object", **bounds, "additionalProperties": of_columns}
+
 
 def _short_enough(found: Categories) -> Categories:
     """Return the values of a column, unless one is too long. Raises Wrong at its first row."""
@@ -116,7 +123,7 @@ def _combined(read: dict[str, Categories]) -> Slicing:
         places = np.column_stack((places[used // size], used % size))
         if len(places) > MOST_SLICES:
             message = f"These columns define at least {len(places)} slices; the limit is {MOST_SLICES}."
-            raise ValidationError([Wrong("too_many_slices", message)])
+            raise Wrong("too_many_slices", message)
     return Slicing(
         combined,
         {
@@ -141,10 +148,17 @@ def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
 class SliceIntervalsSchema(ObjectSchema):
     """The level and the method of slices' intervals; none is resampled."""
 
-    example = '{"level": 0.95}'
+    component = "SliceIntervalOptions"
+    about = (
+        "Requests intervals of `roc`, `pr` and `average_precision` for each slice, by the methods of `/v1/curves` "
+        "that do not resample. `{}` takes all defaults."
+    )
+    example: ClassVar = {"level": 0.95}
 
     level = Level()
-    method = Choice(CLOSED_METHODS)
+    method = Choice(
+        CLOSED_METHODS, "The method: `logit`, the same as `auto`, or `delong`, for `roc` only. `auto` by default."
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
@@ -171,12 +185,29 @@ class SlicesRequest:
 class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
     """A request for slices: a sample or groups, and its options."""
 
+    component = "SlicesRequest"
+    about = (
+        "A sample, or `groups` of one score each; the columns that define the slices; and the options, side by side."
+    )
+
     charts = charts_field("slices")
     groups = GroupsField()
-    slices = SliceColumns()
-    operating_points = ObjectList(OperatingPointSchema(), minimum=0, maximum=MOST_SLICE_POINTS)
-    intervals = fields.Nested(SliceIntervalsSchema)
+    slices = SliceColumns(
+        "The columns that define slices, 1 to 10, by name, each with as many values as scores: text, integers or "
+        "booleans, all of one kind, or `null`. Arrow and Parquet may have dates and timestamps, too, which become "
+        "text such as 2024-01-31. At most 100,000 slices, and 1,000 characters in a text. No column may have the name "
+        "of one in the answer, such as `rows` or `roc`. For a dataset, columns that it lists as slices, each with an "
+        "empty list."
+    )
+    operating_points = ObjectList(
+        OperatingPointSchema(),
+        "Metrics to read at given points for every slice; at most 20.",
+        minimum=0,
+        maximum=MOST_SLICE_POINTS,
+    )
+    intervals = ObjectField(SliceIntervalsSchema())
     missing = missing_field()
+    json_only = EvaluationSchema.json_only
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> SlicesRequest:

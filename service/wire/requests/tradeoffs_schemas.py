@@ -4,9 +4,9 @@ Knows the options of trade-offs; nothing of bytes.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from marshmallow import fields, post_load
+from marshmallow import post_load
 
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
@@ -15,17 +15,32 @@ from service.curves.indices import INDICES
 from service.curves.tradeoff import TradeoffOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid, missing_field
-from service.wire.requests.object_schemas import ObjectSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 
 
 class LambdaDensitySchema(ObjectSchema):
     """A Beta density over lambda."""
 
-    example = '{"a": 2, "b": 2}'
+    component = "LambdaDensity"
+    about = (
+        "How much each λ counts in `area`: the density of the beta distribution with the parameters `a` and `b`, "
+        "proportional to `l^(a - 1) (1 - l)^(b - 1)`, scaled to an integral of 1 over `lambda_range`. Both are "
+        "needed. If both are 1, all λ count equally; if both are 2, those in the middle count most; if `a` is above "
+        "`b`, recall counts more. By default all count equally."
+    )
+    example: ClassVar = {"a": 2, "b": 2}
 
-    a = Number(minimum=0.01, maximum=1000)
-    b = Number(minimum=0.01, maximum=1000)
+    a = Number(
+        "The first parameter: the greater it is, the more the λ near 1 count, where recall matters.",
+        minimum=0.01,
+        maximum=1000,
+    )
+    b = Number(
+        "The second parameter: the greater it is, the more the λ near 0 count, where precision matters.",
+        minimum=0.01,
+        maximum=1000,
+    )
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> BetaDensity:
@@ -53,13 +68,38 @@ class TradeoffsRequest:
 class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
 
+    component = "TradeoffsRequest"
+    about = (
+        "One evaluation and its options in one object. The evaluation is `scores` with `labels` (and perhaps "
+        "`weights`), or `counts`, or `groups`, or a `dataset`."
+    )
+
     charts = charts_field("tradeoffs")
-    indices = ChoiceSet(tuple(INDICES))
-    min_precision = Number(minimum=0, maximum=1)
-    min_recall = Number(minimum=0, maximum=1)
-    lambda_range = NumberColumn(minimum=0, maximum=1, length=2)
-    lambda_density = fields.Nested(LambdaDensitySchema)
-    at_lambda = NumberColumn(minimum=0, maximum=1)
+    indices = ChoiceSet(tuple(INDICES), "The indices that the answer has; all by default.")
+    min_precision = Number(
+        "Consider only rows with at least this precision, compared as the double that the answer shows. 0 by default.",
+        minimum=0,
+        maximum=1,
+    )
+    min_recall = Number(
+        "Consider only rows with at least this recall, compared as the double that the answer shows. 0 by default.",
+        minimum=0,
+        maximum=1,
+    )
+    lambda_range = NumberColumn(
+        "The lowest and the highest λ that matter: `optimal` covers this range, and `area` is a mean over it. By "
+        "default 0 and 1.",
+        minimum=0,
+        maximum=1,
+        length=2,
+    )
+    lambda_density = ObjectField(LambdaDensitySchema())
+    at_lambda = NumberColumn(
+        "The values of λ to read the optimal trade-off curve at, one row of `at` each, in this order. They need not "
+        "be within `lambda_range`. The server limits their number (100,000 by default).",
+        minimum=0,
+        maximum=1,
+    )
     missing = missing_field()
 
     @post_load

@@ -7,7 +7,7 @@ import pytest
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.sample import Sample
 from service.inference.curves_with_intervals import EvaluatedCurves
-from service.operations.curves import CURVES
+from service.operations.curves import OPERATION
 from service.operations.operation import Selection
 from service.wire.answers import encoders
 from service.wire.media_types import ARROW_STREAM, CSV
@@ -22,7 +22,7 @@ def answer(rows):
 
 def test_a_long_arrow_answer_is_its_columns_themselves():
     result = answer(10_000)
-    pieces = list(CURVES.encode(ARROW_STREAM, result, Selection("points")).pieces)
+    pieces = list(OPERATION.encode(ARROW_STREAM, result, Selection("points")).pieces)
     points = result.curves.points
     for column in (points.threshold, points.fpr, points.tpr, points.precision):
         assert any(np.shares_memory(np.frombuffer(piece, np.uint8), column) for piece in pieces)
@@ -35,7 +35,7 @@ def test_a_long_arrow_answer_is_its_columns_themselves():
 def test_a_csv_answer_of_several_blocks_is_whole():
     """Arrow writes CSV a thousand rows at a time, and reuses the memory."""
     result = answer(3_000)
-    header, *lines = b"".join(CURVES.encode(CSV, result, Selection("points")).pieces).decode().splitlines()
+    header, *lines = b"".join(OPERATION.encode(CSV, result, Selection("points")).pieces).decode().splitlines()
     place = header.split(",").index('"tpr"')
     assert [float(line.split(",")[place]) for line in lines] == result.curves.points.tpr.tolist()
 

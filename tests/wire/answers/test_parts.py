@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from service.wire.answers.parts import ABSENT, Rows, Stacked, Table, count, json_document, number, text
+from service.wire.answers.parts import ABSENT, AnswerTable, Cells, KeyedRows, StackedTable, json_document
 from tests.support.asking import answered
 
 NONE = np.nan
 HUGE = 2.0**60
 
 
-COUNTED = Table("counted", "Counts.", lambda found: found, columns=(count("tp", "Counts."),))
+COUNTED = AnswerTable("counted", "Counts.", lambda found: found, columns=(Cells.count("tp", "Counts."),))
 
 
 def written(cells):
@@ -52,8 +52,8 @@ def test_huge_counts_next_to_a_point_that_no_row_has():
 
 
 def test_rows_by_key():
-    columns = (number("lower", "The lowest."), number("upper", "The highest.", sometimes=True))
-    part = Rows("bounds", "Bounds.", lambda found: found, columns=columns, key=text("area", "The area."))
+    columns = (Cells.number("lower", "The lowest."), Cells.number("upper", "The highest.", sometimes=True))
+    part = KeyedRows("bounds", "Bounds.", lambda found: found, columns=columns, key=Cells.text("area", "The area."))
     found = {"roc": {"lower": 0.5, "upper": 1.0}, "pr": None}
     assert json_document([part], found) == ({"bounds": found}, ())
     assert part.one_table(found) == {"area": ["roc", "pr"], "lower": [0.5, None], "upper": [1.0, None]}
@@ -64,7 +64,9 @@ def test_rows_by_key():
 
 
 def test_tables_by_key_are_stacked():
-    part = Stacked("at", "Read.", lambda found: found, columns=(number("value", ""),), key=text("index", "The index."))
+    part = StackedTable(
+        "at", "Read.", lambda found: found, columns=(Cells.number("value", ""),), key=Cells.text("index", "The index.")
+    )
     found = {"jaccard": {"value": np.array([0.1, 0.2])}, "none": None, "f_measure": {"value": np.array([0.3])}}
     table = part.one_table(found)
     assert table["index"] == ["jaccard", "jaccard", "f_measure"]

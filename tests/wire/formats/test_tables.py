@@ -8,10 +8,19 @@ from service.wire.columns import SharedColumn
 from service.wire.formats.query_options import Decoded
 from service.wire.formats.tables import evaluation_and_baseline, one_evaluation, several_evaluations
 from service.wire.problems import Problem
+from service.wire.requests.query_fields import READING_FIELDS
 
-ONE = one_evaluation("include", "keep", "lambda_range")
-SEVERAL = several_evaluations("indices")
-BOTH = evaluation_and_baseline("rules")
+FIELDS = {name: each for operation in OPERATIONS.values() for name, each in operation.form.fields.items()}
+
+
+def some(*names):
+    """The fields of these options, and those that any evaluation has."""
+    return READING_FIELDS | {name: FIELDS[name] for name in names}
+
+
+ONE = one_evaluation(some("include", "keep", "lambda_range"))
+SEVERAL = several_evaluations(some("indices"))
+BOTH = evaluation_and_baseline(some("rules"))
 LONG = "n" * 5000
 
 
