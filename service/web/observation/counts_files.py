@@ -22,8 +22,8 @@ from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from service.web.allocation import COUNTS_FILE_BYTES, allocate
 from service.web.lanes.slots import Slots
+from service.web.runtime import COUNTS_FILE_BYTES, allocate
 
 _MOST_BESIDE_A_KEY = 28
 """The most bytes that prometheus_client writes with a key: its length, padding, two doubles."""

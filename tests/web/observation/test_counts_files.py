@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from service.web import allocation
-from service.web.allocation import COUNTS_FILE_BYTES, allocate
+from service.web import runtime
 from service.web.observation import counts_files
 from service.web.observation.counts_files import CountsFile, CountsOfAll
+from service.web.runtime import COUNTS_FILE_BYTES, allocate
 from tests.support import mounts
 
 COUNTING = """
@@ -97,7 +97,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no room")
 
-    monkeypatch.setattr(allocation.os, "posix_fallocate", fail)
+    monkeypatch.setattr(runtime.os, "posix_fallocate", fail)
 
 
 @pytest.mark.usefixtures("no_room")
