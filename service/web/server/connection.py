@@ -11,8 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import cast
 
-from service.web.lifecycle import DRAINING
-from service.web.passes import Pass
+from service.web.passes import DRAINING, Pass
 from service.web.server.exchange import Exchange
 from service.web.server.head import Head
 from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS, Phase

@@ -24,8 +24,7 @@ from service.settings import Settings, read_settings
 from service.web.forking import STOPS
 from service.web.lanes.board import Board
 from service.web.lanes.fair_slots import FairSlots, NoSlotFree
-from service.web.lifecycle import DRAINING
-from service.web.passes import Pass
+from service.web.passes import DRAINING, Pass
 from service.web.server.accepting import Listeners
 from service.web.server.lane import LoopLane, NobodyNow, ThreadLane
 from service.web.server.parser import new_parser

@@ -13,7 +13,7 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker as BaseWorker
 
-from service.web.lifecycle import DRAINING
+from service.web.passes import DRAINING
 from service.web.server import worker as worker_module
 from service.web.server.worker import STOP_SWEEP_SECONDS, SWEEP_SECONDS, ServerLog, Worker, _log_failure
 from tests.web.server.serving import Clock
