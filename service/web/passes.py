@@ -8,8 +8,8 @@ a pass:
     COLUMNAR  with the body, when an evaluator process is free for small bodies that a library in C++ parses.
     BIG       with the body, holding a slot for big requests.
 
-The answer of a BIG pass may come in pieces, the last of which may be what wsgi.file_wrapper makes: the server sends the
-file itself, while the thread and its slot are free for others.
+An answer may be what wsgi.file_wrapper makes: the server sends the file itself, while the thread and its slot are free
+for others.
 
 A pass that does not answer requests the next one with `move_to`. Its response is dropped, and it leaves no trace in the
 log or the counts. Under another WSGI server (such as the tests' client) there are no passes; one call does everything.

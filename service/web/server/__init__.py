@@ -29,10 +29,10 @@ big lane (`lanes/fair_slots.py`) an owner who already has a slot cannot get the 
 the process that has waited longest gets the next. A request whose client has gone is removed from its queue, and the
 evaluator process that works on it is ended. After a second, that includes a client that has closed its sending side.
 
-**Who sends.** `sending.py` feeds the loop's transport with pieces of an answer as the client reads them: from memory,
-from the file that an evaluator wrote, or from a generator whose thread waits for room. After the last answer of a
-connection its sending side is closed, and further input is dropped for a few seconds: closing at once would reset the
-connection, and might destroy the answer before it is read.
+**Who sends.** `sending.py` feeds the loop's transport with pieces of an answer as the client reads them, from memory or
+from the file that an evaluator wrote. After the last answer of a connection its sending side is closed, and further
+input is dropped for a few seconds: closing at once would reset the connection, and might destroy the answer before it
+is read.
 
 **What bounds what.**
 

@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import cast
 
 from service.web.passes import DRAINING, Pass
@@ -17,7 +16,7 @@ from service.web.server.head import Head
 from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS, Phase
 from service.web.server.queues import Use
 from service.web.server.reading import DENSE_BYTES, RequestReader
-from service.web.server.reply import FileBody, Reply
+from service.web.server.reply import Reply
 from service.web.server.sending import Sending
 from service.web.server.shared import Shared
 from service.wire.problems import Problem
@@ -132,7 +131,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _continue_sending(self) -> None:
         if self.sending is not None:
-            self._send(self.sending.send_more)
+            self._send(self.sending)
 
     # Reading.
 
@@ -163,7 +162,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _on_head(self, reader: RequestReader) -> None:
         head = cast("Head", reader.head)
-        self.exchange = self._shared.new_exchange(self, head, self.client, self.listener, self.use)
+        self.exchange = self._shared.new_exchange(self, head)
         first = self._shared.first_pass(head)
         if first is Pass.HEAD:
             self._ask(first)
@@ -236,32 +235,22 @@ class Connection(asyncio.BufferedProtocol):
             return
         reader = cast("RequestReader", self.reader)
         can_go_on = reader.is_whole and not cast("Head", reader.head).asks_to_close
-        tells_its_end = reply.length is not None or reply.is_chunked
         is_done = DRAINING.is_set() or (self.half_closed and not self.ahead)
-        self._is_last = is_done or not can_go_on or not tells_its_end
+        self._is_last = is_done or not can_go_on
         self._enter(Phase.SENDING)
         self.sending = Sending(self.transport, reply, is_last=self._is_last)
-        self._send(self.sending.send_more)
+        self._send(self.sending)
 
     def failed(self) -> None:
-        """The application has failed to answer, or to finish its answer."""
+        """The application has failed to answer."""
         if self.phase is Phase.ANSWERING:
             self.refuse(Problem("internal_error", "The server failed unexpectedly."))
-        else:
-            self.transport.abort()
-
-    def take_piece(self, piece: bytes | FileBody | None) -> None:
-        """Send a piece of a stream; None after the last."""
-        if self.sending is not None:
-            self._send(partial(self.sending.add, piece))
-        elif isinstance(piece, FileBody):
-            piece.close()
 
     # Sending, and the end.
 
-    def _send(self, send: Callable[[], bool]) -> None:
+    def _send(self, sending: Sending) -> None:
         try:
-            is_sent = send()
+            is_sent = sending.send_more()
         except OSError:  # the answer's file; part of it was sent
             self.transport.abort()
             return

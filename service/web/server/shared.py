@@ -3,19 +3,17 @@
 Knows requests and lanes; nothing of connections.
 """
 
-import asyncio
 import errno
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, BinaryIO
 
 from service.web.observation.observation import UNMATCHED
 from service.web.passes import Pass
-from service.web.server.exchange import Exchange, Receiver
+from service.web.server.exchange import Exchange
 from service.web.server.head import Head
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.lane import Lane
 from service.web.server.process_bounds import Bounds
-from service.web.server.queues import Use
 from service.web.server.reading import NewParser, RequestReader
 from service.web.server.sending import PIECE_BYTES
 from service.web.server.transport import Refused, refusal
@@ -23,6 +21,8 @@ from service.wire.problems import Problem
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+    from service.web.server.connection import Connection
 
 SHORT_BYTES = 24 * 1024
 """Bytes of a head, or of chunks, read at once: parsing them blocks the loop. A head and 1,000 rows of JSON fit."""
@@ -57,7 +57,6 @@ class Shared:
     def __init__(
         self,
         application: "WSGIApplication",
-        loop: asyncio.AbstractEventLoop,
         lanes: Mapping[Pass, Lane],
         bounds: Bounds,
         *,
@@ -76,7 +75,6 @@ class Shared:
         self.being_written = being_written
         self.taking = 0
         self._application = application
-        self._loop = loop
         self._owner_of = owner_of
         self._spool = spool
         self._new_parser = new_parser
@@ -96,20 +94,11 @@ class Shared:
         """Make the reader of a request."""
         return RequestReader(self._new_parser, self._new_body)
 
-    def new_exchange(
-        self, receiver: Receiver, head: Head, client: tuple[str, str], listener: tuple[str, str], use: Use
-    ) -> Exchange:
+    def new_exchange(self, connection: "Connection", head: Head) -> Exchange:
         """Make the exchange of a request whose head is complete."""
-        environ = head.environ(client, listener)
-        return Exchange(
-            self._application,
-            environ,
-            receiver,
-            owner=self._owner_of(environ),
-            use=use,
-            lanes=self.lanes,
-            call_on_loop=self._loop.call_soon_threadsafe,
-        )
+        environ = head.environ(connection.client, connection.listener)
+        owner = self._owner_of(environ)
+        return Exchange(self._application, environ, connection, owner=owner, use=connection.use, lanes=self.lanes)
 
     def refusal(self, problem: Problem, reader: RequestReader | None, seconds: float) -> bytes:
         """Write the answer to a request that is refused this long after it began; log and count it."""

@@ -143,7 +143,6 @@ class Worker(BaseWorker):
         )
         shared = Shared(
             self.wsgi,
-            loop,
             {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big},
             bounds,
             owner_of=extensions["owners"].owner_of,

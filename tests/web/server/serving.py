@@ -120,7 +120,6 @@ class Served:
         self.loop = loop
         shared = Shared(
             application,
-            loop,
             lanes,
             bounds,
             owner_of=owner_of,
