@@ -23,10 +23,10 @@ from gunicorn.workers.base import Worker as BaseWorker
 from service.settings import Settings, read_settings
 from service.web.forking import STOPS
 from service.web.lanes.board import Board
-from service.web.lanes.fair_slots import FairSlots, NoSlotFree
+from service.web.lanes.fair_slots import FairSlots
 from service.web.passes import DRAINING, Pass
 from service.web.server.accepting import Listeners
-from service.web.server.lane import LoopLane, NobodyNow, ThreadLane
+from service.web.server.lane import LoopLane, ThreadLane
 from service.web.server.parser import new_parser
 from service.web.server.process_bounds import Bounds, Held
 from service.web.server.server import Server
@@ -130,9 +130,7 @@ class Worker(BaseWorker):
         loop, extensions = self._loop, self.wsgi.extensions
         small = LoopLane(loop, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
         columnar = ThreadLane(loop, "columnar", threads=1, ahead=1, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
-        big = ThreadLane(
-            loop, "big", threads=settings.slots, most=BIG_WAITING, half_life=BIG_HALF_LIFE, admit=partial(_admit, slots)
-        )
+        big = ThreadLane(loop, "big", threads=settings.slots, most=BIG_WAITING, half_life=BIG_HALF_LIFE, slots=slots)
         bounds = Bounds(
             body_bytes=settings.max_body_bytes,
             held=Held(HELD_IN_MEMORY_BYTES, settings.spool_bytes // self.cfg.workers),
@@ -206,14 +204,6 @@ class Worker(BaseWorker):
         """
         self.cfg.worker_int(self)
         self.handle_exit(sig, frame)
-
-
-def _admit(slots: FairSlots, owner: str) -> Callable[[], object] | None:
-    try:
-        slot = slots.take(owner)
-    except NoSlotFree:
-        raise NobodyNow from None
-    return None if slot is None else slot.release
 
 
 def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
