@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from service.web.observation.observation import count_abandoned
+from service.web.observation.metrics import count_abandoned
 from service.web.passes import CLIENT, MOVED, PASS, STARTED, UNTIL_SENT, WAITED, Client, Pass
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.lane import Lane

@@ -16,7 +16,7 @@ from service.web.server.lane import Lane
 from service.web.server.process_bounds import Bounds
 from service.web.server.reading import NewParser, RequestReader
 from service.web.server.sending import PIECE_BYTES
-from service.web.server.transport import Refused, refusal
+from service.web.server.transport import refusal
 from service.wire.problems import Problem
 
 if TYPE_CHECKING:
@@ -102,11 +102,10 @@ class Shared:
 
     def refusal(self, problem: Problem, reader: RequestReader | None, seconds: float) -> bytes:
         """Write the answer to a request that is refused this long after it began; log and count it."""
-        refused = Refused(seconds=seconds)
-        if reader is not None:
-            route = reader.path if reader.path in self._routes else UNMATCHED
-            refused = Refused(reader.path, reader.method, route, seconds)
-        return refusal(problem, refused, self.bounds.retry_after_seconds)
+        path, method = ("/", "") if reader is None else (reader.path, reader.method)
+        route = path if reader is not None and path in self._routes else UNMATCHED
+        retry_after = self.bounds.retry_after_seconds
+        return refusal(problem, path, method, route=route, seconds=seconds, retry_after=retry_after)
 
     def first_pass(self, head: Head) -> Pass:
         """The first pass of a request: Pass.HEAD if the application must see the head before the body is read.

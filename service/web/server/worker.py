@@ -17,7 +17,6 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
 
-from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker as BaseWorker
 
 from service.settings import Settings, read_settings
@@ -58,13 +57,6 @@ HELD_IN_MEMORY_BYTES = 128 << 20
 """The most bytes that a process keeps in memory of all clients' bodies and unread answers."""
 
 _LOG = logging.getLogger("service")
-
-
-class ServerLog(Logger):
-    """gunicorn's log without its access lines: the application logs its requests itself (observation.py)."""
-
-    def access(self, *_: object) -> None:
-        """Write nothing."""
 
 
 class Worker(BaseWorker):
