@@ -7,7 +7,7 @@ is bounded and shared fairly.
 **Who reads.** `accepting.py` accepts connections, a few per event; a process with more connections than another stands
 back for a moment. `connection.py` is a connection: a phase, and its deadline. `reading.py` turns bytes into requests,
 with gunicorn's parser for heads and chunks, and `head.py` checks what the parser accepts. All connections of a process
-read into one buffer (`shared.py`), in short pieces where each byte costs time. A short body stays in memory; a longer
+read into one buffer (`server.py`), in short pieces where each byte costs time. A short body stays in memory; a longer
 one goes to an unnamed file (`incoming_body.py`).
 
 **Passes.** The application (Flask) is called with complete requests, sometimes several times for one; see ../passes.py.
@@ -49,6 +49,6 @@ is read.
     the queues                 256 small, 256 columnar and 64 big requests a process, ROCPR_QUEUE_SECONDS
     evaluation                 ROCPR_BIG_WORK in the small lanes; ROCPR_BIG_SECONDS and ROCPR_SLOTS in the big one
 
-A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat;
+A sweep once a second (`expiry.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat;
 the master replaces a process whose loop is stuck.
 """

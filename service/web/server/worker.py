@@ -25,11 +25,10 @@ from service.web.lanes.board import Board
 from service.web.lanes.fair_slots import FairSlots
 from service.web.passes import DRAINING, Pass
 from service.web.server.accepting import Listeners
+from service.web.server.expiry import Held
 from service.web.server.lane import LoopLane, ThreadLane
 from service.web.server.parser import new_parser
-from service.web.server.process_bounds import Bounds, Held
-from service.web.server.server import Server
-from service.web.server.shared import Shared
+from service.web.server.server import Bounds, Server
 from service.wire.media_types import NEVER_PLAIN
 
 SWEEP_SECONDS = 1.0
@@ -131,8 +130,9 @@ class Worker(BaseWorker):
             queue_seconds=settings.queue_seconds,
             retry_after_seconds=settings.retry_after_seconds,
         )
-        shared = Shared(
+        return Server(
             self.wsgi,
+            loop,
             {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big},
             bounds,
             owner_of=extensions["owners"].owner_of,
@@ -142,7 +142,6 @@ class Worker(BaseWorker):
             columnar_types=NEVER_PLAIN,
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
-        return Server(loop, shared)
 
     def _sweep(self) -> None:
         self._loop.call_later(SWEEP_SECONDS, self._sweep)
