@@ -102,7 +102,6 @@ control_socket_disable = True
 # The application logs its requests itself (service/web/observation/); gunicorn's own lines, and those of libraries,
 # are lines of JSON like the application's.
 accesslog = None
-logger_class = "service.web.server.worker.ServerLog"
 logconfig_dict = logging_configuration(_settings.log_level)
 
 

@@ -27,9 +27,10 @@ from service.web.datasets import datasets_blueprint
 from service.web.guide import guide_blueprint
 from service.web.health import health_blueprint
 from service.web.lanes.evaluator import NICENESS
-from service.web.lanes.own_slots import slots_in
 from service.web.lanes.pool import EvaluatorPool
-from service.web.observation.observation import helper_ended, install_observation, metrics_blueprint
+from service.web.lanes.slots import slots_in
+from service.web.observation.metrics import helper_ended, metrics_blueprint
+from service.web.observation.observation import install_observation
 from service.web.operation_routes import Operations, operations_blueprint
 from service.web.page import page_blueprint
 from service.web.problem_responses import install_error_handlers

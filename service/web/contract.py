@@ -25,44 +25,13 @@ CONTRACTS = ("openapi.yaml", "service/contract/openapi-clients.yaml")
 
 DOCS = "/docs"
 
-_STYLES = Path(__file__).with_name("docs.css").read_bytes()
+_OURS = {"docs.css": "text/css", "docs.js": "text/javascript"}
+"""The files beside this one that the library's page loads, too, with their media types."""
+
 _OUR_HEAD = (
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     f'  <link rel="stylesheet" type="text/css" href="{DOCS}/docs.css">\n'
 )
-# Swagger UI leaves its heading out of the landmarks, skips levels of headings, names neither the fields of parameters
-# nor the body, and has links within buttons and regions that only a mouse can scroll. A link leads where its button
-# does.
-_MENDING = """new MutationObserver(function () {
-      const each = (selector, mend) => document.querySelectorAll(selector).forEach(mend);
-      each(".information-container", (region) => Object.assign(region, {role: "region", ariaLabel: "About"}));
-      each(".opblock-tag", (heading) => { heading.ariaLevel = 2; });
-      each(".opblock h4", (heading) => { heading.ariaLevel = 3; });
-      each(".opblock h5", (heading) => { heading.ariaLevel = 4; });
-      each(".opblock-summary-control a", (link) => link.removeAttribute("href"));
-      each("tr[data-param-name] :is(select, input)", (field) => {
-        field.ariaLabel = field.closest("tr").dataset.paramName;
-      });
-      each(".examples-select-element", (field) => { field.ariaLabel = "Example"; });
-      each(".body-param__text", (body) => { body.ariaLabel = "Request body"; });
-      each(".microlight, .opblock-description-wrapper, .parameters-container", (region) => { region.tabIndex = 0; });
-    }).observe(document.getElementById("swagger-ui"), {childList: true, subtree: true});
-    """
-# Swagger UI offers an answer as a file only if a header says so, and shows nothing for other binary answers. If "--" is
-# chosen in a list, it sends a parameter without a value.
-_INTERCEPTORS = """config.responseInterceptor = function (response) {
-      if (/arrow/.test(response.headers["content-type"])) {
-        response.headers["content-disposition"] = "attachment; filename=answer.arrow";
-      }
-      return response;
-    };
-    config.requestInterceptor = function (request) {
-      const [path, query] = request.url.split("?");
-      const given = (query || "").split("&").filter((item) => item && !item.endsWith("="));
-      request.url = given.length ? path + "?" + given.join("&") : path;
-      return request;
-    };
-    """
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -137,10 +106,11 @@ def _serve_page(state: BlueprintSetupState) -> None:
     with app.test_request_context(DOCS):
         page = _with_ours(str(show()))
     policy = _page_policy(page)
+    ours = {name: Path(__file__).with_name(name).read_bytes() for name in _OURS}
 
     def page_or_file(path: str = "index.html") -> ResponseReturnValue:
-        if path == "docs.css":
-            return Response(_STYLES, mimetype="text/css")
+        if path in ours:
+            return Response(ours[path], mimetype=_OURS[path])
         if path != "index.html":
             return cast("ResponseReturnValue", show(path))
         response = Response(page, mimetype="text/html")
@@ -152,9 +122,9 @@ def _serve_page(state: BlueprintSetupState) -> None:
 
 
 def _with_ours(page: str) -> str:
-    """Add to the library's page our styles, a viewport for phones, the interceptors, and what makes it accessible."""
+    """Add to the library's page a viewport for phones, our styles, and our script, after its own."""
     page = page.replace("</head>", f"  {_OUR_HEAD}</head>", 1)
-    return page.replace("window.onload", f"{_MENDING}{_INTERCEPTORS}window.onload", 1)
+    return page.replace("</body>", f'  <script src="{DOCS}/docs.js"></script>\n</body>', 1)
 
 
 def _page_policy(page: str) -> str:

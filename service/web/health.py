@@ -7,7 +7,7 @@ fill those of the other servers next.
 import orjson
 from flask import Blueprint, Response
 
-from service.web.lifecycle import DRAINING
+from service.web.passes import DRAINING
 from service.web.spool import Spool
 from service.wire.problems import Problem
 

@@ -27,7 +27,7 @@ from service.request import Answer, Effort, Request
 from service.web.access.access import KEY_NAME
 from service.web.access.cross_origin import is_foreign
 from service.web.access.security_headers import SecuredHeaders
-from service.web.body import body_length, read_body
+from service.web.body import body_length
 from service.web.lanes.pool import EvaluatorPool
 from service.web.negotiation import (
     VARY,
@@ -151,7 +151,7 @@ class Operations:
         note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
         if here is Pass.BIG:
             return self._answer_big(asked)
-        asked.body = read_body(environ, self._max_body_bytes)
+        asked.body = environ["wsgi.input"].read()
         note(bytes_in=len(asked.body))
         try:
             if here is Pass.COLUMNAR:
@@ -177,7 +177,7 @@ class Operations:
         try:
             stream.fileno()
         except (AttributeError, io.UnsupportedOperation):
-            return self._big.spooled(read_body(environ, self._max_body_bytes))
+            return self._big.spooled(environ["wsgi.input"].read())
         return nullcontext(stream)
 
 

@@ -1,4 +1,4 @@
-"""How the server and the application communicate about one request, through its WSGI environ.
+"""How the server and the application communicate: about one request, through its WSGI environ, and about the end.
 
 The server (server/) calls the application only with complete requests, and perhaps several times for one. Each call is
 a pass:
@@ -8,8 +8,8 @@ a pass:
     COLUMNAR  with the body, when an evaluator process is free for small bodies that a library in C++ parses.
     BIG       with the body, holding a slot for big requests.
 
-The answer of a BIG pass may come in pieces, the last of which may be what wsgi.file_wrapper makes: the server sends the
-file itself, while the thread and its slot are free for others.
+An answer may be what wsgi.file_wrapper makes: the server sends the file itself, while the thread and its slot are free
+for others.
 
 A pass that does not answer requests the next one with `move_to`. Its response is dropped, and it leaves no trace in the
 log or the counts. Under another WSGI server (such as the tests' client) there are no passes; one call does everything.
@@ -18,7 +18,7 @@ log or the counts. Under another WSGI server (such as the tests' client) there a
 from collections.abc import Callable
 from contextlib import ExitStack
 from enum import StrEnum
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from flask import Response
@@ -43,6 +43,10 @@ CLIENT = "rocpr.client"
 
 UNTIL_SENT = "rocpr.until_sent"
 """An ExitStack that the server closes when the answer was sent or is no longer wanted."""
+
+
+DRAINING = Event()
+"""Set once the process must stop; it may still take requests for a while."""
 
 
 class Pass(StrEnum):

@@ -7,36 +7,34 @@ process that becomes the master, for all its workers. If no directory has room f
 import atexit
 import os
 import shutil
+import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from service.web.allocation import BOARD_FILE, BOARD_FILE_BYTES, COUNTS_FILE_BYTES, allocate
-from service.web.lanes.slots import Slot, Slots
+from service.web.lanes.slots import Slots
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # files in it are private
 """Writing here does not wait for a disk."""
 
+COUNTS_FILE_BYTES = 1 << 18
+"""The initial length of a file of counts; all series of the service, with every status, take less."""
+
+BOARD_FILE = "board"
+BOARD_FILE_BYTES = 1 << 15
+"""The file that processes share (lanes/board.py), and its fixed length."""
+
 DIRECTORY_PREFIX = "rocpr-"
-_NEW = "new-"
-_UNHELD = _NEW + DIRECTORY_PREFIX
 _OWNER = "ROCPR_RUNTIME_OWNER"
 _RUNTIME_VARIABLE = "ROCPR_RUNTIME_DIR"
 _COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus_client reads this when imported, and then counts in files, so that all workers count together."""
 
-_MAKING_SECONDS = 600.0
-"""The age from which a directory that is still being made has been left by its master."""
-
 _MOST_COUNTED = 64
 """The processes whose files of counts are made at the start; others make theirs when they begin."""
 
 _NO_DIRECTORY = "No directory is writable: each process keeps its own slots and counts, and big requests are refused."
-
-_held: list[Slot] = []
-"""Marks the directory as used by this process, or by a worker forked from it."""
 
 
 def is_reload() -> bool:
@@ -105,32 +103,30 @@ def _first_made(places: list[Path], workers: int) -> Path | None:
 def _made(parent: Path, processes: int) -> Path:
     """Make the directory, with the files of counts of this many processes. Raises OSError, leaving nothing behind."""
     _sweep(parent)
-    unheld = Path(tempfile.mkdtemp(prefix=_UNHELD, dir=parent))
+    directory = Path(tempfile.mkdtemp(prefix=DIRECTORY_PREFIX, dir=parent))
+    owner = None
     try:
+        owner = _owner(directory).take()  # first, see _sweep; held by this process, and by the workers forked from it
         if processes:
-            (unheld / "metrics").mkdir()
-            allocate(unheld / BOARD_FILE, BOARD_FILE_BYTES)
+            (directory / "metrics").mkdir()
+            allocate(directory / BOARD_FILE, BOARD_FILE_BYTES)
         for number in range(processes):
             for kind in ("counter", "histogram"):
-                allocate(unheld / "metrics" / f"{kind}_{number}.db", COUNTS_FILE_BYTES)
-        owner = _owner(unheld).take()
-        directory = unheld.rename(parent / unheld.name.removeprefix(_NEW))  # so that it is not swept before it is held
+                allocate(directory / "metrics" / f"{kind}_{number}.db", COUNTS_FILE_BYTES)
     except OSError:
-        shutil.rmtree(unheld, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
+        if owner is not None:
+            owner.release()
         raise
-    if owner is not None:
-        _held.append(owner)
     return directory
 
 
 def _sweep(parent: Path) -> None:
+    """Remove the directories of masters that were killed; one that holds only its lock may be in the making."""
     for directory in parent.glob(f"{DIRECTORY_PREFIX}*"):
         with suppress(OSError):  # another master may sweep, too
-            if (directory / "owner.0").is_file() and os.access(directory, os.W_OK) and not _owner(directory).in_use():
-                shutil.rmtree(directory, ignore_errors=True)
-    for directory in parent.glob(f"{_UNHELD}*"):  # of masters that were killed while they made one
-        with suppress(OSError):
-            if time.time() - directory.stat().st_mtime > _MAKING_SECONDS and os.access(directory, os.W_OK):
+            is_whole = (directory / "owner.0").is_file() and len(list(directory.iterdir())) > 1
+            if is_whole and os.access(directory, os.W_OK) and not _owner(directory).in_use():
                 shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -141,3 +137,23 @@ def _owner(directory: Path) -> Slots:
 def _remove(directory: str, owner: int) -> None:
     if os.getpid() == owner:  # workers are forks, and end first
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def allocate(path: str | Path, size: int) -> None:
+    """Make or extend a file to at least `size` bytes, all with allocated blocks. Raises OSError without room.
+
+    Writing to a mapped page without a block kills the process.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if sys.platform == "darwin":  # lacks the call
+            os.ftruncate(descriptor, max(size, os.fstat(descriptor).st_size))
+        else:
+            os.posix_fallocate(descriptor, 0, size)
+    except OSError:
+        if not os.fstat(descriptor).st_size:
+            with suppress(OSError):
+                Path(path).unlink()
+        raise
+    finally:
+        os.close(descriptor)

@@ -4,7 +4,6 @@ An example has the name of its request. nginx sends one problem by itself; tests
 """
 
 import gzip
-import io
 import json
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -24,7 +23,7 @@ from service.settings import read_settings
 from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied
 from service.web.server.expiry import enforce_limits
 from service.web.server.phase import Phase
-from service.web.server.transport import too_slow
+from service.web.server.transport import incomplete_body, too_slow
 from service.wire.problems import PROBLEM_JSON, Problem, problem_document
 from tests.contract.document import Tree, evaluations
 from tests.web.guarding import ANN, guarded_app
@@ -39,8 +38,6 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "malformed_request": CURVES | {"query_string": "table=%FF", "data": "{}"},
     "malformed_body": CURVES | {"data": '{"scores": [0.9], "scores": [0.8]}'},
     "truncated_gzip": CURVES | {"headers": {"Content-Encoding": "gzip"}, "data": gzip.compress(b"{}")[:-1]},
-    "incomplete_body": CURVES
-    | {"environ_overrides": {"wsgi.input": io.BytesIO(b'{"scores": [0.9, '), "CONTENT_LENGTH": "120"}},
     "unauthorized": CURVES | {"headers": {"Authorization": "Bearer unknown"}, "data": "{}"},
     "not_found": {"path": "/problems/nothing"},
     "method_not_allowed": {"path": "/v1/curves", "method": "PUT"},
@@ -95,6 +92,7 @@ BEFORE_THE_APPLICATION: dict[str, Callable[[], Problem]] = {
     "uri_too_long": partial(problem_of, b"GET /" + b"a" * 9000),
     "expectation_failed": partial(problem_of, b"GET / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n"),
     "headers_too_large": partial(problem_of, b"GET / HTTP/1.1\r\nX: " + b"a" * 9000),
+    "incomplete_body": incomplete_body,
     "request_timeout": too_slow,
     "overloaded": _turn_that_does_not_come,
 }

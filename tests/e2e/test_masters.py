@@ -82,7 +82,7 @@ def test_workers_that_are_stopped_while_they_hold_a_lock_end_at_once(root: Path,
         "os.environ['ROCPR_DRAIN_SECONDS'] = '1'\n"  # which workers read
         "initialised = post_worker_init\n"
         "def post_worker_init(worker):\n"
-        "    from service.web.lifecycle import DRAINING\n"
+        "    from service.web.passes import DRAINING\n"
         "    from service.web.server.connection import Connection\n"
         "    initialised(worker)\n"
         "    made = Connection.connection_made\n"

@@ -39,7 +39,8 @@ EARLY = "Thu, 01 Jan 1970 00:00:00 GMT"
 
 
 @pytest.mark.parametrize(
-    "name", ["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-ui.css", "index.css", "docs.css"]
+    "name",
+    ["swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-ui.css", "index.css", "docs.css", "docs.js"],
 )
 def test_the_docs_have_their_files(client: FlaskClient, name: str) -> None:
     assert f"/docs/{name}" in client.get("/docs").text

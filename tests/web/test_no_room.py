@@ -147,7 +147,7 @@ def test_without_any_directory_each_process_has_its_share_of_a_keys_requests(tmp
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(operation_routes, "read_body"), (operation_routes, "require_memory"), (operation_routes, "_response")],
+    [(operation_routes, "require_memory"), (operation_routes, "_response")],
 )
 def test_a_lack_of_memory_around_an_evaluation_is_overloaded(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: object, name: str

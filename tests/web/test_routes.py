@@ -14,7 +14,7 @@ from service.answer import response_media_types
 from service.app import create_app
 from service.settings import read_settings
 from service.web import operation_routes
-from service.web.lifecycle import DRAINING
+from service.web.passes import DRAINING
 from service.wire.answers import png
 from service.wire.formats.codings import CODINGS, MIN_COMPRESSED_BYTES, compress, decompress
 from service.wire.media_types import SVG

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from service.web import runtime
-from service.web.allocation import BOARD_FILE, COUNTS_FILE_BYTES
 from service.web.lanes import board
 from service.web.lanes.slots import Slots
-from service.web.runtime import share_directory
+from service.web.runtime import BOARD_FILE, COUNTS_FILE_BYTES, share_directory
 from tests.support import mounts
 
 MASTER = """
@@ -65,7 +64,8 @@ def test_another_master_may_sweep_the_same(tmp_path: Path, monkeypatch: pytest.M
     """A directory may disappear between two looks at it; the others are still removed."""
     for name in ("rocpr-a", "rocpr-b"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "owner.0").touch()
+        for file in ("owner.0", "board"):
+            (tmp_path / name / file).touch()
     in_use = Slots.in_use
     looked_at = []
 
@@ -81,10 +81,11 @@ def test_another_master_may_sweep_the_same(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_a_master_was_making_when_it_was_killed_is_removed(tmp_path: Path) -> None:
-    left, being_made = tmp_path / "new-rocpr-a", tmp_path / "new-rocpr-b"
+    left, being_made = tmp_path / "rocpr-a", tmp_path / "rocpr-b"
     for directory in (left, being_made):
-        (directory / "metrics").mkdir(parents=True)
-    os.utime(left, (0, 0))
+        directory.mkdir()
+        (directory / "owner.0").touch()
+    (left / "metrics").mkdir()
     runtime._sweep(tmp_path)
     assert list(tmp_path.iterdir()) == [being_made]
 

@@ -18,8 +18,7 @@ from service.web.access.keys import Keys, bearer_token
 from service.web.access.owners import KEY_FOUND, Owners, trusted_proxies
 from service.web.access.security_headers import install_security_headers
 from service.web.health import LIVE, READY
-from service.web.lanes.own_slots import slots_in
-from service.web.lanes.slots import Slots
+from service.web.lanes.slots import Slots, slots_in
 from service.web.observation.observation import note
 from service.web.page import PAGE_FILES
 from service.web.passes import Pass, has_moved, pass_of, until_sent

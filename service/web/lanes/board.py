@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from service.web.allocation import BOARD_FILE, allocate
 from service.web.lanes.slots import Slot, Slots
+from service.web.runtime import BOARD_FILE, allocate
 
 PROCESSES = 256
 SLOTS = 256

@@ -4,9 +4,9 @@ Knows prometheus_client's files and slots; nothing of what is counted. Counting 
 process: writing to a mapped page for which the file system has no room is fatal (SIGBUS), so blocks are allocated
 before a file is mapped. Without room, counts are missing from the page, and the log says so once.
 
-prometheus_client names files by process id, so every replaced worker leaves its files behind for ever, as counts would
-fall without them. Here a process takes the lowest number that no living process has, and continues the files of that
-number. There are only as many files as there were ever processes at once, and nothing is lost when one dies.
+prometheus_client names files by process id, so every replaced worker leaves its files behind for ever (its
+mark_process_dead removes none of counters), and its successor needs room for new ones. Here a process continues the
+files of the lowest number that no living process has.
 """
 
 import errno
@@ -14,7 +14,6 @@ import logging
 import os
 from collections.abc import Iterable
 from functools import cache
-from itertools import count
 from pathlib import Path
 
 from prometheus_client import values
@@ -23,8 +22,8 @@ from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from service.web.allocation import COUNTS_FILE_BYTES, allocate
-from service.web.lanes.slots import Slot, Slots
+from service.web.lanes.slots import Slots
+from service.web.runtime import COUNTS_FILE_BYTES, allocate
 
 _MOST_BESIDE_A_KEY = 28
 """The most bytes that prometheus_client writes with a key: its length, padding, two doubles."""
@@ -32,43 +31,19 @@ _MOST_BESIDE_A_KEY = 28
 _LOG = logging.getLogger("service")
 
 
-class Identity:
-    """The number under which this process counts; a fork gets another one.
+_MOST_PROCESSES = 1024
+"""The most processes that share a directory; any other counts in files of its own."""
 
-    The number is a slot held for the life of the process, so it becomes free however the process ends.
-    """
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._number = 0
-        self._slot: Slot | None = None
-        os.register_at_fork(after_in_child=self._give_up_number)
-
-    def __call__(self) -> int:
-        """Return the number; prometheus_client calls this at every count, under a lock.
-
-        If no file can be opened to take one, it is a number that no other process has, and the next count tries again.
-        """
-        if self._slot is None:
-            try:
-                self._number, self._slot = self._taken()
-            except OSError as error:
-                _warn(error)
-                return -os.getpid()
-        return self._number
-
-    def _give_up_number(self) -> None:
-        """Give up the parent's number, which the parent still holds."""
-        if self._slot is not None:
-            self._slot.release()
-            self._slot = None
-
-    def _taken(self) -> tuple[int, Slot]:
-        return next(
-            (number, slot)
-            for number in count()
-            if (slot := Slots(self._directory, f"process-{number}", 1).take()) is not None
-        )
+@cache
+def _number(directory: Path, process: int) -> int:
+    """Take the lowest number that no living process has, for the life of this process, however that ends."""
+    try:
+        slot = Slots(directory, "process", _MOST_PROCESSES).take()
+    except OSError as error:
+        _warn(error)
+        slot = None
+    return -process if slot is None else slot.number
 
 
 class CountsFile(MmapedDict):
@@ -80,18 +55,12 @@ class CountsFile(MmapedDict):
 
     def __init__(self, filename: str) -> None:
         self._positions: dict[str, int] = {}
-        self._is_open = False
         try:
             allocate(filename, COUNTS_FILE_BYTES)
             super().__init__(filename)  # type: ignore[no-untyped-call]  # not annotated
-            self._is_open = True
         except OSError as error:
+            self._capacity, self._f = 0, None  # type: ignore[assignment]  # as after close
             _warn(error)
-
-    def close(self) -> None:
-        """Close the file, if it is open."""
-        if self._is_open:
-            super().close()  # type: ignore[no-untyped-call]  # not annotated
 
     def read_value(self, key: str) -> tuple[float, float]:
         """Return a value and its time; zeros if there is no room for it."""
@@ -111,7 +80,7 @@ class CountsFile(MmapedDict):
 
     def _init_value(self, key: str) -> None:
         """Make room for a value, in a larger file if necessary. Raises OSError without room."""
-        if not self._is_open:
+        if not self._capacity:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         before = needed = self._capacity
         while self._used + len(key.encode()) + _MOST_BESIDE_A_KEY > needed:
@@ -146,7 +115,9 @@ def count_in_files(directory: Path) -> None:
     if not directory.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(directory))
     values.MmapedDict = CountsFile  # type: ignore[attr-defined, assignment]  # where it keeps values
-    values.ValueClass = values.MultiProcessValue(Identity(directory))  # type: ignore[no-untyped-call]  # not annotated
+    values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]  # not annotated
+        lambda: _number(directory, os.getpid())  # looked up at each count: a fork has its own
+    )
 
 
 def _warn(error: OSError) -> None:

@@ -153,17 +153,11 @@ def count_sizes(operation: str, rows: int | None, bytes_in: int | None, bytes_ou
 
 def count_abandoned(state: str) -> None:
     """Count a request whose client left while it was in one of STATES."""
-    if state not in STATES:
-        message = f"{state!r} is not one of {', '.join(STATES)}"
-        raise ValueError(message)
     _metrics().abandoned.labels(state).inc()
 
 
 def helper_ended(reason: str) -> None:
     """Count an evaluator process that ended before its answer: "died" or "deadline"."""
-    if reason not in DEATHS:
-        message = f"{reason!r} is not one of {', '.join(DEATHS)}"
-        raise ValueError(message)
     _metrics().helper_deaths.labels(reason).inc()
 
 

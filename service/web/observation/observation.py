@@ -22,27 +22,8 @@ from flask import Flask, Response, request
 from service.web.access.keys import KEY_PREFIX, SECRET_LENGTH, bearer_token
 from service.web.health import LIVE, READY
 from service.web.observation.log import configure_log, current_request_id, install_failure_log, log_request
-from service.web.observation.metrics import (
-    count_abandoned,
-    count_request,
-    count_sizes,
-    count_stages,
-    helper_ended,
-    metrics_blueprint,
-    start_counting,
-)
+from service.web.observation.metrics import count_abandoned, count_request, count_sizes, count_stages, start_counting
 from service.web.passes import STARTED, WAITED, Client, client_of, has_moved
-
-__all__ = [
-    "UNMATCHED",
-    "Fact",
-    "count_abandoned",
-    "helper_ended",
-    "install_observation",
-    "metrics_blueprint",
-    "note",
-    "record_refusal",
-]
 
 Fact = str | int | float | None
 

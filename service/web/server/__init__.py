@@ -7,7 +7,7 @@ is bounded and shared fairly.
 **Who reads.** `accepting.py` accepts connections, a few per event; a process with more connections than another stands
 back for a moment. `connection.py` is a connection: a phase, and its deadline. `reading.py` turns bytes into requests,
 with gunicorn's parser for heads and chunks, and `head.py` checks what the parser accepts. All connections of a process
-read into one buffer (`shared.py`), in short pieces where each byte costs time. A short body stays in memory; a longer
+read into one buffer (`server.py`), in short pieces where each byte costs time. A short body stays in memory; a longer
 one goes to an unnamed file (`incoming_body.py`).
 
 **Passes.** The application (Flask) is called with complete requests, sometimes several times for one; see ../passes.py.
@@ -29,10 +29,10 @@ big lane (`lanes/fair_slots.py`) an owner who already has a slot cannot get the 
 the process that has waited longest gets the next. A request whose client has gone is removed from its queue, and the
 evaluator process that works on it is ended. After a second, that includes a client that has closed its sending side.
 
-**Who sends.** `sending.py` feeds the loop's transport with pieces of an answer as the client reads them: from memory,
-from the file that an evaluator wrote, or from a generator whose thread waits for room. After the last answer of a
-connection its sending side is closed, and further input is dropped for a few seconds: closing at once would reset the
-connection, and might destroy the answer before it is read.
+**Who sends.** `sending.py` feeds the loop's transport with pieces of an answer as the client reads them, from memory or
+from the file that an evaluator wrote. After the last answer of a connection its sending side is closed, and further
+input is dropped for a few seconds: closing at once would reset the connection, and might destroy the answer before it
+is read.
 
 **What bounds what.**
 
@@ -49,6 +49,6 @@ connection, and might destroy the answer before it is read.
     the queues                 256 small, 256 columnar and 64 big requests a process, ROCPR_QUEUE_SECONDS
     evaluation                 ROCPR_SMALL_SECONDS in the small lanes; ROCPR_BIG_SECONDS and ROCPR_SLOTS in the big one
 
-A sweep once a second (`sweep.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat;
+A sweep once a second (`expiry.py`) ends what is past its deadline. The worker then sends gunicorn's master a heartbeat;
 the master replaces a process whose loop is stuck.
 """

@@ -139,7 +139,7 @@ class Listeners:
                 raise
             return False
         _prepare(client)
-        connection = self._server.new_connection(_host_and_port(address), _host_and_port(listener.getsockname()))
+        connection = Connection(self._server, _host_and_port(address), _host_and_port(listener.getsockname()))
         task = self._loop.create_task(self._loop.connect_accepted_socket(lambda: connection, client))
         self._tasks[task] = connection
         task.add_done_callback(self._tasks.pop)

@@ -6,22 +6,21 @@ sending.py sends answers. Every method runs on the loop and returns at once.
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from service.web.lifecycle import DRAINING
-from service.web.passes import Pass
+from service.web.passes import DRAINING, Pass
 from service.web.server.exchange import Exchange
 from service.web.server.head import Head
 from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS, Phase
 from service.web.server.queues import Use
 from service.web.server.reading import DENSE_BYTES, RequestReader
-from service.web.server.reply import FileBody, Reply
+from service.web.server.reply import Reply
 from service.web.server.sending import Sending
-from service.web.server.shared import Shared
 from service.wire.problems import Problem
+
+if TYPE_CHECKING:
+    from service.web.server.server import Server
 
 AHEAD_BYTES = 64 * 1024
 """Bytes of following requests that are read while one is answered."""
@@ -41,20 +40,16 @@ class Connection(asyncio.BufferedProtocol):
     """
 
     __slots__ = (
-        "_connections", "_is_full", "_is_last", "_next_pass", "_shared", "_slow_down", "_waits", "ahead", "client",
+        "_is_full", "_is_last", "_next_pass", "_server", "_waits", "ahead", "client",
         "deadline", "exchange", "half_closed", "listener", "phase", "reader", "sending", "since", "transport", "use",
     )  # fmt: skip
 
     def __init__(
         self,
-        shared: Shared,
+        server: "Server",
         client: tuple[str, str],
         listener: tuple[str, str],
-        *,
-        connections: "set[Connection]",
-        slow_down: "Callable[[Connection], object]",
     ) -> None:
-        """Become one of the `connections` once made; `slow_down` makes a body in small chunks wait for its turn."""
         self.client = client
         self.listener = listener
         self.use = Use()
@@ -63,17 +58,15 @@ class Connection(asyncio.BufferedProtocol):
         self.exchange: Exchange | None = None
         self.sending: Sending | None = None
         self.ahead = b""
-        self._shared = shared
-        self._connections = connections
-        self._slow_down = slow_down
+        self._server = server
         self._next_pass = Pass.SMALL  # after the body
         self.half_closed = self._is_full = self._is_last = self._waits = False
         self.phase = Phase.IDLE
-        self._enter(Phase.IDLE, shared.bounds.keepalive)
+        self._enter(Phase.IDLE, server.bounds.keepalive)
 
     def _enter(self, phase: Phase, seconds: float = 0.0) -> None:
         """Begin a phase, with a limit in seconds if it depends only on the client."""
-        self._shared.taking += phase.takes_bytes - self.phase.takes_bytes
+        self._server.taking += phase.takes_bytes - self.phase.takes_bytes
         self.phase = phase
         self.since = time.monotonic()
         self.deadline = self.since + seconds
@@ -83,18 +76,18 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         self.transport = cast("asyncio.Transport", transport)
-        self._connections.add(self)
+        self._server.connections.add(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's signature
-        """Lend the server's shared buffer, which is emptied before the next read."""
+        """Lend the server's buffer, which is emptied before the next read."""
         if self.phase is Phase.LINGERING or self._reads_content():
-            return self._shared.buffer[: self._shared.share_of_round()]
+            return self._server.buffer[: self._server.share_of_round()]
         is_dense = self.reader is not None and self.reader.is_dense
-        return self._shared.short_buffer[:DENSE_BYTES] if is_dense else self._shared.short_buffer
+        return self._server.short_buffer[:DENSE_BYTES] if is_dense else self._server.short_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take what has come."""
-        data = self._shared.buffer[:nbytes]
+        data = self._server.buffer[:nbytes]
         if self.phase in {Phase.IDLE, Phase.HEAD, Phase.BODY}:
             self._read(data)
         elif self.phase in {Phase.ANSWERING, Phase.SENDING}:
@@ -102,7 +95,7 @@ class Connection(asyncio.BufferedProtocol):
             if len(self.ahead) > AHEAD_BYTES:
                 self._is_full = True
                 self.transport.pause_reading()
-        elif self.phase is Phase.LINGERING and self._shared.is_crowded:
+        elif self.phase is Phase.LINGERING and self._server.is_crowded:
             self._wait_for_turn()
 
     def eof_received(self) -> bool:
@@ -121,7 +114,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # the reason does not matter
         """Drop everything."""
         self._enter(Phase.CLOSED)
-        self._connections.discard(self)
+        self._server.connections.discard(self)
         self._release_request()
 
     def resume_writing(self) -> None:
@@ -133,7 +126,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _continue_sending(self) -> None:
         if self.sending is not None:
-            self._send(self.sending.send_more)
+            self._send(self.sending)
 
     # Reading.
 
@@ -142,7 +135,7 @@ class Connection(asyncio.BufferedProtocol):
         return self.phase is Phase.BODY and head is not None and head.length is not None
 
     def _read(self, data: bytes | memoryview) -> None:
-        reader = self.reader = self.reader or self._shared.new_reader()
+        reader = self.reader = self.reader or self._server.new_reader()
         try:
             self.ahead = reader.feed(data)
         except Problem as problem:
@@ -150,7 +143,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self.phase is Phase.IDLE and reader.begun:
             self._enter(Phase.HEAD, PATIENCE_SECONDS)
-        if reader.is_dense or (self.phase is Phase.BODY and not reader.is_whole and self._shared.is_crowded):
+        if reader.is_dense or (self.phase is Phase.BODY and not reader.is_whole and self._server.is_crowded):
             self._wait_for_turn()
         if self.phase is Phase.HEAD and reader.head is not None:
             self._on_head(reader)
@@ -159,13 +152,13 @@ class Connection(asyncio.BufferedProtocol):
                 self._ask(self._next_pass)
             else:
                 length = 0 if reader.body is None else reader.body.length
-                earned = self.since + PATIENCE_SECONDS + length / self._shared.bounds.min_body_rate
+                earned = self.since + PATIENCE_SECONDS + length / self._server.bounds.min_body_rate
                 self.deadline = min(earned, time.monotonic() + PATIENCE_SECONDS)
 
     def _on_head(self, reader: RequestReader) -> None:
         head = cast("Head", reader.head)
-        self.exchange = self._shared.new_exchange(self, head, self.client, self.listener, self.use)
-        first = self._shared.first_pass(head)
+        self.exchange = self._server.new_exchange(self, head)
+        first = self._server.first_pass(head)
         if first is Pass.HEAD:
             self._ask(first)
         else:
@@ -185,7 +178,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _wait_for_turn(self) -> None:
         self._waits = True
-        self._slow_down(self)
+        self._server.chunk_turns.put(self)
 
     def read_on(self, waited: float) -> None:
         """Resume reading after a pause for other connections, which does not count against the client's request."""
@@ -237,32 +230,22 @@ class Connection(asyncio.BufferedProtocol):
             return
         reader = cast("RequestReader", self.reader)
         can_go_on = reader.is_whole and not cast("Head", reader.head).asks_to_close
-        tells_its_end = reply.length is not None or reply.is_chunked
         is_done = DRAINING.is_set() or (self.half_closed and not self.ahead)
-        self._is_last = is_done or not can_go_on or not tells_its_end
+        self._is_last = is_done or not can_go_on
         self._enter(Phase.SENDING)
         self.sending = Sending(self.transport, reply, is_last=self._is_last)
-        self._send(self.sending.send_more)
+        self._send(self.sending)
 
     def failed(self) -> None:
-        """The application has failed to answer, or to finish its answer."""
+        """The application has failed to answer."""
         if self.phase is Phase.ANSWERING:
             self.refuse(Problem("internal_error", "The server failed unexpectedly."))
-        else:
-            self.transport.abort()
-
-    def take_piece(self, piece: bytes | FileBody | None) -> None:
-        """Send a piece of a stream; None after the last."""
-        if self.sending is not None:
-            self._send(partial(self.sending.add, piece))
-        elif isinstance(piece, FileBody):
-            piece.close()
 
     # Sending, and the end.
 
-    def _send(self, send: Callable[[], bool]) -> None:
+    def _send(self, sending: Sending) -> None:
         try:
-            is_sent = send()
+            is_sent = sending.send_more()
         except OSError:  # the answer's file; part of it was sent
             self.transport.abort()
             return
@@ -271,13 +254,13 @@ class Connection(asyncio.BufferedProtocol):
             if self._is_last:
                 self._end()
             else:
-                self._enter(Phase.IDLE, self._shared.bounds.keepalive)
+                self._enter(Phase.IDLE, self._server.bounds.keepalive)
                 self._read_ahead()
 
     def refuse(self, problem: Problem) -> None:
         """Answer with a problem without the application, and end the connection."""
         began = self.since if self.exchange is None else self.exchange.began
-        self.transport.write(self._shared.refusal(problem, self.reader, time.monotonic() - began))
+        self.transport.write(self._server.refusal(problem, self.reader, time.monotonic() - began))
         self._release_request()
         self._end()
 

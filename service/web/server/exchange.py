@@ -6,21 +6,23 @@ Knows WSGI, passes.py and lanes; nothing of sockets. `run` may be called on a th
 import io
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from service.web.observation.observation import count_abandoned
+from service.web.observation.metrics import count_abandoned
 from service.web.passes import CLIENT, MOVED, PASS, STARTED, UNTIL_SENT, WAITED, Client, Pass
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.lane import Lane
 from service.web.server.queues import Use
-from service.web.server.reply import FileBody, Reply, Stream, close_body, written_head
+from service.web.server.reply import FileBody, Reply, close_body, written_head
 from service.wire.problems import Problem, no_room
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+    from service.web.server.connection import Connection
 
 _LOG = logging.getLogger("service")
 
@@ -31,27 +33,8 @@ Then = Callable[[], object]
 """A callback for the loop."""
 
 
-class Receiver(Protocol):
-    """The receiver of an exchange's reports, on the loop: the connection."""
-
-    def moved(self, following: Pass, *, has_body: bool) -> None:
-        """The application requests another pass."""
-
-    def replied(self, reply: Reply) -> None:
-        """The application has answered."""
-
-    def failed(self) -> None:
-        """The application has failed to answer, or to finish its answer."""
-
-    def take_piece(self, piece: bytes | FileBody | None) -> None:
-        """Receive a piece of a stream; None after the last."""
-
-    def refuse(self, problem: Problem) -> None:
-        """The server has no room for the request."""
-
-
 class Exchange:
-    """One request, from its head until its answer was sent or is no longer needed.
+    """One request of a connection, from its head until its answer was sent or is no longer needed.
 
     owner, use   who is charged for it (queues.py).
     began        when its head was complete (time.monotonic).
@@ -62,12 +45,11 @@ class Exchange:
         self,
         application: "WSGIApplication",
         environ: "WSGIEnvironment",
-        receiver: Receiver,
+        connection: "Connection",
         *,
         owner: str,
         use: Use,
         lanes: Mapping[Pass, Lane],
-        call_on_loop: Callable[..., object],
     ) -> None:
         self.owner = owner
         self.use = use
@@ -75,9 +57,8 @@ class Exchange:
         self.has_body = False
         self._application = application
         self._environ = environ
-        self._receiver = receiver
+        self._connection = connection
         self._lanes = lanes
-        self._call_on_loop = call_on_loop
         self._client = Client()
         self._until_sent = ExitStack()
         self._lane: Lane | None = None
@@ -117,7 +98,7 @@ class Exchange:
     def turn_away(self) -> None:
         """Refuse the request because too many wait."""
         self._lane = None
-        self._receiver.refuse(Problem("overloaded", "Too many requests are waiting already."))
+        self._connection.refuse(Problem("overloaded", "Too many requests are waiting already."))
 
     def leave(self) -> None:
         """Stop work on it, and release what it holds as soon as no thread works on it."""
@@ -144,10 +125,10 @@ class Exchange:
             return partial(self._report, self._called())
         except BaseException as error:  # noqa: BLE001  # the loop and a lane's thread must survive any error of the application
             _LOG.error("Unexpected failure", exc_info=error)
-            return partial(self._report, self._receiver.failed)
+            return partial(self._report, self._connection.failed)
 
     def _report(self, report: Then) -> None:
-        """Report to the receiver, unless it has left."""
+        """Report to the connection, and release what nobody needs any more if the client has left."""
         self._lane = None
         if self._client.gone:
             self.dispose()
@@ -181,50 +162,27 @@ class Exchange:
         try:
             following: Pass | None = self._environ.pop(MOVED, None)
             if following is not None:
-                return partial(self._receiver.moved, following, has_body=self.has_body)
+                return partial(self._connection.moved, following, has_body=self.has_body)
             ((status, fields),) = started
             code = status[:3]
             if self._environ["REQUEST_METHOD"] == "HEAD" or code in _WITHOUT_CONTENT:
                 if code in _WITHOUT_CONTENT:
                     fields = [field for field in fields if field[0].lower() != "content-length"]
-                return partial(self._receiver.replied, Reply(written_head(status, fields), b"", 0))
+                return partial(self._connection.replied, Reply(written_head(status, fields), b"", 0))
             announced = next((int(value) for name, value in fields if name.lower() == "content-length"), None)
             if isinstance(body, FileBody) and (extent := body.extent()) is not None:
                 length = extent[1] if announced is None else announced
                 reply = Reply(written_head(status, fields, length), body, length)
                 is_kept = True  # and closed after sending
-                return partial(self._receiver.replied, reply)
-            if announced is None and self._environ[PASS] is Pass.BIG:
-                return self._streamed(status, fields, body)
-            content = b"".join(body)
-            if announced not in {None, len(content)}:
-                raise ValueError("the answer is not as long as it says")
-            return partial(
-                self._receiver.replied, Reply(written_head(status, fields, len(content)), content, len(content))
-            )
+            else:
+                content = b"".join(body)
+                if announced not in {None, len(content)}:
+                    raise ValueError("the answer is not as long as it says")
+                reply = Reply(written_head(status, fields, len(content)), content, len(content))
+            return partial(self._connection.replied, reply)
         finally:
             if not is_kept:
                 close_body(body)
-
-    def _streamed(self, status: str, fields: Fields, body: Iterable[bytes]) -> Then:
-        """Pass on a body piece by piece as the client reads it, until it leaves.
-
-        The last piece may be a FileBody, which the loop sends while this thread and its slot are free for others.
-        """
-        stream, is_chunked = Stream(), self._environ["SERVER_PROTOCOL"] == "HTTP/1.1"
-        if is_chunked:
-            fields = [*fields, ("Transfer-Encoding", "chunked")]
-        self._call_on_loop(self._receiver.replied, Reply(written_head(status, fields), stream, None, is_chunked))
-        try:
-            for piece in filter(None, body):
-                if not stream.wait_for_room():
-                    close_body(piece)
-                    return self.dispose
-                self._call_on_loop(self._receiver.take_piece, piece)
-        except Exception as error:  # noqa: BLE001  # part was sent; the connection ends, so that nobody takes it for the whole answer
-            _LOG.error("Unexpected failure", exc_info=error)
-            return self._receiver.failed
-        return partial(self._receiver.take_piece, None)
 
 
 def _refuse_write(_: bytes) -> Any:  # noqa: ANN401  # never returns

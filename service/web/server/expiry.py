@@ -7,11 +7,11 @@ import select
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from service.web.server.connection import Connection
 from service.web.server.exchange import Exchange
 from service.web.server.phase import Phase
-from service.web.server.process_bounds import Held
 from service.web.server.transport import too_slow
 from service.wire.problems import Problem, no_room
 
@@ -36,6 +36,19 @@ EVICTED_AT_ONCE = 64
 
 _WITHOUT_REQUEST = frozenset({Phase.IDLE, Phase.HEAD, Phase.LINGERING})
 _READING = frozenset({Phase.HEAD, Phase.BODY})
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The bytes kept for a client: of the body that it sends, and of its unread answer."""
+
+    in_memory: int
+    in_files: int
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.in_memory + self.in_files
 
 
 def enforce_limits(connection: Connection, now: float, queue_seconds: float, stopping_since: float | None) -> None:

@@ -10,45 +10,27 @@ from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from service.web.server.queues import FairQueue, Waiting
+from service.web.lanes.fair_slots import FairSlots, NoSlotFree
+from service.web.lanes.slots import Slot
+from service.web.server.queues import FairQueue
+
+if TYPE_CHECKING:
+    from service.web.server.exchange import Exchange
 
 RETRY_SECONDS = 0.01
 """How soon a lane tries again for a slot that another process may have released."""
-
-
-class Work(Waiting, Protocol):
-    """A request to process."""
-
-    def run(self) -> Callable[[], object]:
-        """Process it, perhaps on a thread of the lane; return a callback for the loop."""
-
-    def turn_away(self) -> None:
-        """Refuse it, because too many wait."""
-
-
-Admit = Callable[[str], Callable[[], object] | None]
-"""Takes what an owner needs and returns its release; None if this owner must wait. Raises NobodyNow."""
-
-
-class NobodyNow(Exception):
-    """No owner can be admitted now."""
-
-
-def always(_owner: str) -> Callable[[], object]:
-    """Admit everybody; nothing needs releasing."""
-    return lambda: None
 
 
 class Lane(ABC):
     """A fair queue of requests, in which at most `most` may wait."""
 
     def __init__(self, *, most: int, half_life: float) -> None:
-        self.queue: FairQueue[Work] = FairQueue(half_life)
+        self.queue: FairQueue = FairQueue(half_life)
         self._most = most
 
-    def put(self, work: Work) -> None:
+    def put(self, work: "Exchange") -> None:
         """Queue a request; if too many wait, the last of the owner with the most is turned away."""
         self.queue.put(work)
         self._dispatch()
@@ -57,7 +39,7 @@ class Lane(ABC):
             self.queue.remove(worst)
             worst.turn_away()
 
-    def withdraw(self, work: Work) -> bool:
+    def withdraw(self, work: "Exchange") -> bool:
         """Remove a request from the queue; returns whether it was still there."""
         return self.queue.remove(work)
 
@@ -84,10 +66,9 @@ class LoopLane(Lane):
 
     def _turn(self) -> None:
         self._has_turn = False
-        owner = self.queue.first_owner()
-        if owner is None:  # whoever waited has left
+        if not len(self.queue):  # whoever waited has left
             return
-        work = self.queue.take(owner)
+        work = self.queue.take(self.queue.owners()[0])
         began = time.monotonic()
         then = work.run()
         self.queue.charge(work, time.monotonic() - began)
@@ -99,7 +80,7 @@ class ThreadLane(Lane):
     """Threads that each process one request at a time.
 
     ahead    requests handed over in addition to one per thread, so that no thread waits for the loop.
-    admit    takes what a request needs besides a thread.
+    slots    of which a request needs one besides a thread; None if it needs only a thread.
     """
 
     def __init__(
@@ -111,57 +92,57 @@ class ThreadLane(Lane):
         most: int,
         half_life: float,
         ahead: int = 0,
-        admit: Admit = always,
+        slots: FairSlots | None = None,
     ) -> None:
         super().__init__(most=most, half_life=half_life)
         self._loop = loop
         self._places = threads + ahead
-        self._admit = admit
-        self._handed: SimpleQueue[tuple[Work, Callable[[], object]]] = SimpleQueue()
+        self._slots = slots
+        self._handed: SimpleQueue[tuple[Exchange, Slot | None]] = SimpleQueue()
         self._under_way = 0
         self._retry: TimerHandle | None = None
         for number in range(threads):
             threading.Thread(target=self._serve, name=f"{name}-{number}", daemon=True).start()
 
     def _dispatch(self) -> None:
-        """Hand over the first requests, while there are threads and whatever else they need."""
+        """Hand over the first requests, while there are threads and slots for them."""
         while self._under_way < self._places and len(self.queue):
-            owner, give_back = self._admitted()
-            if owner is None or give_back is None:
+            admitted = self._admitted()
+            if admitted is None:
                 if self._retry is None:
                     self._retry = self._loop.call_later(RETRY_SECONDS, self._try_again)
                 return
-            self._hand_over(self.queue.take(owner), give_back)
+            owner, slot = admitted
+            self._under_way += 1
+            self._handed.put((self.queue.take(owner), slot))
 
-    def _admitted(self) -> tuple[str | None, Callable[[], object] | None]:
-        """Find the first owner who can be admitted now, and admit them."""
-        with suppress(NobodyNow):
+    def _admitted(self) -> tuple[str, Slot | None] | None:
+        """Find the first owner who may begin now, and the slot; None if nobody may."""
+        if self._slots is None:
+            return self.queue.owners()[0], None
+        with suppress(NoSlotFree):
             for owner in self.queue.owners():
-                give_back = self._admit(owner)
-                if give_back is not None:
-                    return owner, give_back
-        return None, None
+                if (slot := self._slots.take(owner)) is not None:
+                    return owner, slot
+        return None
 
     def _try_again(self) -> None:
         self._retry = None
         self._dispatch()
 
-    def _hand_over(self, work: Work, give_back: Callable[[], object]) -> None:
-        self._under_way += 1
-        self._handed.put((work, give_back))
-
     def _serve(self) -> None:
         """Process requests for ever, on a thread."""
         while True:
-            work, give_back = self._handed.get()
+            work, slot = self._handed.get()
             began = time.monotonic()
             then = work.run()
             seconds = time.monotonic() - began
-            self._loop.call_soon_threadsafe(self._finish, work, give_back, seconds, then)
-            del work, give_back, then
+            self._loop.call_soon_threadsafe(self._finish, work, slot, seconds, then)
+            del work, slot, then
 
-    def _finish(self, work: Work, give_back: Callable[[], object], seconds: float, then: Callable[[], object]) -> None:
-        give_back()
+    def _finish(self, work: "Exchange", slot: Slot | None, seconds: float, then: Callable[[], object]) -> None:
+        if slot is not None:
+            slot.release()
         self._under_way -= 1
         self.queue.charge(work, seconds)
         self._dispatch()

@@ -10,7 +10,7 @@ LINGER_SECONDS = 5.0
 
 
 class Phase(Enum):
-    """The phase of a connection; sweep.py ends connections that stay in one too long."""
+    """The phase of a connection; expiry.py ends connections that stay in one too long."""
 
     IDLE = "no byte of a request has come"
     HEAD = "a head is coming"

@@ -5,7 +5,10 @@ Knows a request's owner and how long the owner's other ones took; nothing of HTT
 
 import time
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from service.web.server.exchange import Exchange
 
 PENALTY, MOST_PENALTY = 4.0, 10.0
 """How many seconds of waiting each second of recent use costs, and the most that all recent use costs."""
@@ -38,27 +41,16 @@ class Use:
         return min(PENALTY * self.recent(half_life), MOST_PENALTY)
 
 
-class Waiting(Protocol):
-    """A waiting request."""
-
-    owner: str
-    use: Use
-    """Of the connection."""
-
-
-T = TypeVar("T", bound=Waiting)
-
-
 @dataclass(slots=True)
-class _Line(Generic[T]):
+class _Line:
     """The requests of one owner; `since` is when one was last taken, or when the line last began to fill."""
 
-    items: list[tuple[float, T]] = field(default_factory=list)
+    items: list[tuple[float, "Exchange"]] = field(default_factory=list)
     since: float = 0.0
     use: Use = field(default_factory=Use)
 
 
-class FairQueue(Generic[T]):
+class FairQueue:
     """Waiting requests, each in its owner's line.
 
     The owner whose line has waited longest, less a penalty for recent use, goes first, so that nobody's hundredth
@@ -68,13 +60,13 @@ class FairQueue(Generic[T]):
 
     def __init__(self, half_life: float) -> None:
         self._half_life = half_life
-        self._lines: dict[str, _Line[T]] = {}
+        self._lines: dict[str, _Line] = {}
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
-    def put(self, item: T) -> None:
+    def put(self, item: "Exchange") -> None:
         """Add a request to its owner's line."""
         now = time.monotonic()
         line = self._lines.setdefault(item.owner, _Line())
@@ -83,7 +75,7 @@ class FairQueue(Generic[T]):
         line.items.append((now + item.use.penalty(self._half_life), item))
         self._count += 1
 
-    def remove(self, item: T) -> bool:
+    def remove(self, item: "Exchange") -> bool:
         """Remove a request from its line; returns whether it was there."""
         line = self._lines.get(item.owner)
         place = next((at for at, (_, found) in enumerate(line.items) if found is item), None) if line else None
@@ -93,22 +85,14 @@ class FairQueue(Generic[T]):
         self._count -= 1
         return True
 
-    def first_owner(self) -> str | None:
-        """Return the owner whose turn it is; None if nobody waits."""
-        turns = self._turns()
-        return min(turns, key=turns.__getitem__, default=None)
-
     def owners(self) -> list[str]:
         """Return the waiting owners, in the order of their turns."""
-        turns = self._turns()
-        return sorted(turns, key=turns.__getitem__)
-
-    def _turns(self) -> dict[str, float]:
-        return {
+        turns = {
             owner: line.since + line.use.penalty(self._half_life) for owner, line in self._lines.items() if line.items
         }
+        return sorted(turns, key=turns.__getitem__)
 
-    def take(self, owner: str) -> T:
+    def take(self, owner: str) -> "Exchange":
         """Take an owner's next request."""
         line = self._lines[owner]
         place = min(range(len(line.items)), key=lambda at: line.items[at][0])
@@ -117,12 +101,12 @@ class FairQueue(Generic[T]):
         self._count -= 1
         return item
 
-    def worst(self) -> T:
+    def worst(self) -> "Exchange":
         """The request to turn away: the last of the longest line; of several, the one that has waited least."""
         longest = max(self._lines.values(), key=lambda line: (len(line.items), line.since))
         return max(longest.items, key=lambda entry: entry[0])[1]
 
-    def charge(self, item: T, seconds: float) -> None:
+    def charge(self, item: "Exchange", seconds: float) -> None:
         """Count the time that a request took, for its owner and its connection."""
         item.use.add(seconds, self._half_life)
         self._lines.setdefault(item.owner, _Line()).use.add(seconds, self._half_life)

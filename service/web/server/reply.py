@@ -1,4 +1,4 @@
-"""An answer as the loop sends it: its head as bytes, and a body in memory, in a file, or still being produced.
+"""An answer as the loop sends it: its head as bytes, and a body in memory or in a file.
 
 Knows PEP 3333 and how a head is written; nothing of requests.
 """
@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from threading import Event
 from typing import BinaryIO
 
 from gunicorn import util
@@ -37,48 +36,17 @@ class FileBody:
             return None
 
 
-class Stream:
-    """A body that a thread produces piece by piece, as the loop has room."""
-
-    def __init__(self) -> None:
-        self._room = Event()
-        self._is_wanted = True
-
-    def wait_for_room(self) -> bool:
-        """Wait until the loop has room for a piece; returns whether one is still wanted. On the thread."""
-        self._room.wait()
-        self._room.clear()
-        return self._is_wanted
-
-    def make_room(self) -> None:
-        """Ask for the next piece. On the loop."""
-        self._room.set()
-
-    def leave(self) -> None:
-        """Ask for no more pieces. On the loop."""
-        self._is_wanted = False
-        self._room.set()
-
-
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: its status line, its fields except Connection, and its body.
-
-    length      of the body; None if the last chunk, or the end of the connection, marks its end.
-    is_chunked  whether the body is written in chunks.
-    """
+    """An answer: its status line and its fields except Connection, its body, and the length of that."""
 
     head: bytes
-    body: bytes | FileBody | Stream
-    length: int | None
-    is_chunked: bool = False
+    body: bytes | FileBody
+    length: int
 
     def drop(self) -> None:
         """Release the body, sent or not."""
-        if isinstance(self.body, FileBody):
-            self.body.close()
-        elif isinstance(self.body, Stream):
-            self.body.leave()
+        close_body(self.body)
 
 
 def close_body(body: object) -> None:

@@ -1,13 +1,13 @@
 """Sends an answer to a client that may read slowly, or not at all.
 
-Knows a transport, files and time; of HTTP only how a chunk is written.
+Knows a transport, files and time; nothing of HTTP but the field Connection.
 """
 
 import asyncio
 import os
 import time
 
-from service.web.server.reply import FileBody, Reply, Stream
+from service.web.server.reply import FileBody, Reply
 
 PIECE_BYTES = 1 << 18
 """Bytes given to the transport at once."""
@@ -28,19 +28,8 @@ class Sending:
     def __init__(self, transport: asyncio.Transport, reply: Reply, *, is_last: bool) -> None:
         self._transport = transport
         self._reply = reply
-        self._body = reply.body
-        self._is_chunked = reply.is_chunked
-        self._ended = not isinstance(reply.body, Stream)
-        """Whether the answer is complete."""
-        self._end = b"0\r\n\r\n" if reply.is_chunked and not self._ended else b""
-        """What is sent after the last piece of a stream."""
-        self._file: FileBody | None = None
-        self._at = self._left = 0
-        if isinstance(reply.body, FileBody):
-            self._begin_file(reply.body)
-            self._left = self._left if reply.length is None else reply.length
-        elif isinstance(reply.body, bytes):
-            self._left = len(reply.body)
+        self._left = reply.length
+        self._at = (reply.body.extent() or (0, 0))[0] if isinstance(reply.body, FileBody) else 0
         self._began = self._moved = time.monotonic()
         self._unsent_then = 0
         self.bytes = 0
@@ -61,13 +50,8 @@ class Sending:
             self._left -= len(piece)
             self.bytes += len(piece)
             self._transport.write(self._take_head() + piece if self._head else piece)
-        if isinstance(self._body, Stream) and self._has_room():
-            self._body.make_room()
-        if self._left or not self._ended:
+        if self._left:
             return False
-        if self._end:
-            self._transport.write(self._end)
-            self._end = b""
         self._transport.set_write_buffer_limits(0)  # now it reports when the last byte has left
         return not self._transport.get_write_buffer_size()
 
@@ -78,27 +62,13 @@ class Sending:
     def _has_room(self) -> bool:
         return self._transport.get_write_buffer_size() <= BUFFERED_BYTES and not self._transport.is_closing()
 
-    def add(self, piece: bytes | FileBody | None) -> bool:
-        """Send a piece of a stream, or its end if None; otherwise like send_more. A file has to be the last piece."""
-        if piece is None:
-            self._ended = True
-        elif isinstance(piece, FileBody):
-            self._begin_file(piece)
-            if self._is_chunked:
-                self._transport.write(b"%x\r\n" % self._left)
-                self._end = b"\r\n" + self._end
-        else:
-            self.bytes += len(piece)
-            self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self._is_chunked else piece)
-        return self.send_more()
-
     def unsent_in_memory(self) -> int:
         """The bytes in memory that wait for the client to read."""
-        return self._transport.get_write_buffer_size() + (self._left if isinstance(self._body, bytes) else 0)
+        return self._transport.get_write_buffer_size() + (self._left if isinstance(self._reply.body, bytes) else 0)
 
     def unsent_in_file(self) -> int:
         """The bytes in a file that wait for the client to read."""
-        return 0 if self._file is None else self._left
+        return self._left if isinstance(self._reply.body, FileBody) else 0
 
     def is_stalled(self) -> bool:
         """Whether the client has read nothing for too long; called about once a second."""
@@ -115,19 +85,13 @@ class Sending:
     def close(self) -> None:
         """Release the body."""
         self._reply.drop()
-        if self._file is not None:
-            self._file.close()
-
-    def _begin_file(self, body: FileBody) -> None:
-        self._file = body
-        self._at, self._left = body.extent() or (0, 0)
 
     def _next_piece(self) -> bytes | memoryview:
-        if self._file is not None:
-            piece = os.pread(self._file.file.fileno(), min(PIECE_BYTES, self._left), self._at)
-            if not piece:
-                raise OSError("the file is shorter than the answer")
-            self._at += len(piece)
-            return piece
-        whole = memoryview(self._body) if isinstance(self._body, bytes) else memoryview(b"")
-        return whole[len(whole) - self._left :][:PIECE_BYTES]
+        body = self._reply.body
+        if isinstance(body, bytes):
+            return memoryview(body)[len(body) - self._left :][:PIECE_BYTES]
+        piece = os.pread(body.file.fileno(), min(PIECE_BYTES, self._left), self._at)
+        if not piece:
+            raise OSError("the file is shorter than the answer")
+        self._at += len(piece)
+        return piece

@@ -3,14 +3,13 @@
 Knows the errors of gunicorn's parser. The application answers what it refuses itself.
 """
 
-from dataclasses import dataclass
 from http import HTTPStatus
 
 from gunicorn import util
 from gunicorn.asgi import parser as http
 
 from service.web.access.security_headers import HEADERS
-from service.web.observation.observation import UNMATCHED, record_refusal
+from service.web.observation.observation import record_refusal
 from service.wire.problems import PROBLEM_JSON, Problem, instance_of, problem_document
 
 
@@ -65,31 +64,22 @@ def incomplete_body() -> Problem:
     return Problem("incomplete_body", "The connection ended before the body did.")
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The known facts of a request that the server refuses.
+def refusal(problem: Problem, path: str, method: str, *, route: str, seconds: float, retry_after: int) -> bytes:
+    """Write an answer that ends the connection, without calling the application; log and count it.
 
-    path      the decoded path, if known.
+    path      the decoded path, / if it is unknown.
+    method    empty if it is unknown.
     route     the path if the application has it, else UNMATCHED.
-    seconds   seconds since the request began.
+    seconds   since the request began.
     """
-
-    path: str = "/"
-    method: str = ""
-    route: str = UNMATCHED
-    seconds: float = 0.0
-
-
-def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
-    """Write an answer that ends the connection, without calling the application; log and count it."""
     status = HTTPStatus(problem.type.status)
-    body = problem_document(problem, instance_of(refused.path))
-    request_id = record_refusal(status.value, problem.type.code, refused.route, refused.method)
+    body = problem_document(problem, instance_of(path))
+    request_id = record_refusal(status.value, problem.type.code, route, method)
     fields = {
         "Date": util.http_date(),
         "Connection": "close",
         "X-Request-ID": request_id,
-        "Server-Timing": f"total;dur={1000 * refused.seconds:.3f}",
+        "Server-Timing": f"total;dur={1000 * seconds:.3f}",
         "Content-Type": PROBLEM_JSON,
         "Content-Length": str(len(body)),
         **HEADERS,
@@ -99,4 +89,4 @@ def refusal(problem: Problem, refused: Refused, retry_after: int) -> bytes:
         fields["Retry-After"] = str(retry_after)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     head = f"HTTP/1.1 {status.value} {status.phrase}\r\n{lines}\r\n".encode("ascii")
-    return head if refused.method == "HEAD" else head + body
+    return head if method == "HEAD" else head + body

@@ -17,21 +17,18 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Any
 
-from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker as BaseWorker
 
 from service.settings import Settings, read_settings
 from service.web.forking import STOPS
 from service.web.lanes.board import Board
-from service.web.lanes.fair_slots import FairSlots, NoSlotFree
-from service.web.lifecycle import DRAINING
-from service.web.passes import Pass
+from service.web.lanes.fair_slots import FairSlots
+from service.web.passes import DRAINING, Pass
 from service.web.server.accepting import Listeners
-from service.web.server.lane import LoopLane, NobodyNow, ThreadLane
+from service.web.server.expiry import Held
+from service.web.server.lane import LoopLane, ThreadLane
 from service.web.server.parser import new_parser
-from service.web.server.process_bounds import Bounds, Held
-from service.web.server.server import Server
-from service.web.server.shared import Shared
+from service.web.server.server import Bounds, Server
 from service.wire.media_types import NEVER_PLAIN
 
 SWEEP_SECONDS = 1.0
@@ -59,13 +56,6 @@ HELD_IN_MEMORY_BYTES = 128 << 20
 """The most bytes that a process keeps in memory of all clients' bodies and unread answers."""
 
 _LOG = logging.getLogger("service")
-
-
-class ServerLog(Logger):
-    """gunicorn's log without its access lines: the application logs its requests itself (observation.py)."""
-
-    def access(self, *_: object) -> None:
-        """Write nothing."""
 
 
 class Worker(BaseWorker):
@@ -131,9 +121,7 @@ class Worker(BaseWorker):
         loop, extensions = self._loop, self.wsgi.extensions
         small = LoopLane(loop, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
         columnar = ThreadLane(loop, "columnar", threads=1, ahead=1, most=SMALL_WAITING, half_life=SMALL_HALF_LIFE)
-        big = ThreadLane(
-            loop, "big", threads=settings.slots, most=BIG_WAITING, half_life=BIG_HALF_LIFE, admit=partial(_admit, slots)
-        )
+        big = ThreadLane(loop, "big", threads=settings.slots, most=BIG_WAITING, half_life=BIG_HALF_LIFE, slots=slots)
         bounds = Bounds(
             body_bytes=settings.max_body_bytes,
             held=Held(HELD_IN_MEMORY_BYTES, settings.spool_bytes // self.cfg.workers),
@@ -142,7 +130,7 @@ class Worker(BaseWorker):
             queue_seconds=settings.queue_seconds,
             retry_after_seconds=settings.retry_after_seconds,
         )
-        shared = Shared(
+        return Server(
             self.wsgi,
             loop,
             {Pass.HEAD: small, Pass.SMALL: small, Pass.COLUMNAR: columnar, Pass.BIG: big},
@@ -154,7 +142,6 @@ class Worker(BaseWorker):
             columnar_types=NEVER_PLAIN,
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
-        return Server(loop, shared)
 
     def _sweep(self) -> None:
         self._loop.call_later(SWEEP_SECONDS, self._sweep)
@@ -208,14 +195,6 @@ class Worker(BaseWorker):
         """
         self.cfg.worker_int(self)
         self.handle_exit(sig, frame)
-
-
-def _admit(slots: FairSlots, owner: str) -> Callable[[], object] | None:
-    try:
-        slot = slots.take(owner)
-    except NoSlotFree:
-        raise NobodyNow from None
-    return None if slot is None else slot.release
 
 
 def _log_failure(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -121,7 +121,7 @@ class TestDocs:
     def test_the_page_has_nothing_that_the_policy_forbids(self, client: FlaskClient) -> None:
         page = client.get("/docs").text
         sources = re.findall(r'(?:src|href)="([^"]*)"', page)
-        assert len(sources) == 7
+        assert len(sources) == 8
         assert all(source.startswith("/docs/") for source in sources)
         assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:|<base|<form|<iframe", page)
 

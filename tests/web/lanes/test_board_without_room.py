@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.web import allocation
+from service.web import runtime
 from service.web.lanes.board import Board
 
 
@@ -17,7 +17,7 @@ def test_a_process_without_room_for_the_board_is_alone(
 
     Board(tmp_path).count_connections(1)
     with monkeypatch.context() as patch:
-        patch.setattr(allocation.os, "posix_fallocate", fail)
+        patch.setattr(runtime.os, "posix_fallocate", fail)
         alone = Board(tmp_path)
     alone.count_connections(5)
     assert alone.fewest_connections() == 5

@@ -8,8 +8,7 @@ import pytest
 from service.web.lanes import slots as slots_module
 from service.web.lanes.board import RECENT_SECONDS, WAITING_SECONDS, Board
 from service.web.lanes.fair_slots import FairSlots, NoSlotFree
-from service.web.lanes.own_slots import OwnSlots
-from service.web.lanes.slots import Slot, Slots
+from service.web.lanes.slots import OwnSlots, Slot, Slots
 
 
 class Asking(FairSlots):

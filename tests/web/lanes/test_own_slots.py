@@ -4,8 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from service.web.lanes.own_slots import OwnSlots, slots_in
-from service.web.lanes.slots import Slots
+from service.web.lanes.slots import OwnSlots, Slots, slots_in
 
 
 def test_threads_never_hold_the_same() -> None:

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from service.web.lanes import slots as slots_module
-from service.web.lanes.own_slots import OwnSlots
-from service.web.lanes.slots import Slots
+from service.web.lanes.slots import OwnSlots, Slots
 
 HOLDER = """
 import sys, time

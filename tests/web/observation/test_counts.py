@@ -7,7 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.web.observation.observation import count_abandoned, helper_ended, record_refusal
+from service.web.observation.metrics import count_abandoned, helper_ended
+from service.web.observation.observation import record_refusal
 from service.wire.problems import PROBLEM_TYPES
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, observed_app
 

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.web import operation_routes
-from service.web.observation.observation import helper_ended, install_observation, note, record_refusal
+from service.web.observation.observation import install_observation, note, record_refusal
 from tests.web.observing import CANARY, CURVES, FAILING, GATES, SAMPLE, Lines, observed_app
 
 BODY = json.dumps(SAMPLE).encode()
@@ -235,7 +235,3 @@ class TestNotes:
         app.test_client().get("/")
         (line,) = lines()
         assert line.keys() == ANSWERED | {"key"}
-
-    def test_of_helpers_have_two_reasons(self) -> None:
-        with pytest.raises(ValueError, match="not one of died, deadline"):
-            helper_ended("bored")

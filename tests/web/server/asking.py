@@ -7,7 +7,7 @@ from service.web.passes import UNTIL_SENT, Pass
 from service.web.server.exchange import Exchange
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.queues import Use
-from service.web.server.reply import Reply, Stream
+from service.web.server.reply import Reply
 from service.wire.problems import Problem
 from tests.web.server.applications import Application, Environ
 
@@ -54,7 +54,6 @@ class Asked:
             owner="owner",
             use=Use(),
             lanes=self.lanes,
-            call_on_loop=lambda function, *arguments: function(*arguments),
         )
         self.environ[UNTIL_SENT].callback(self.closed.append, "given back")
 
@@ -63,19 +62,12 @@ class Asked:
 
     def replied(self, reply: Reply) -> None:
         self.told.append(reply)
-        if isinstance(reply.body, Stream):
-            reply.body.make_room()
 
     def failed(self) -> None:
         self.told.append("failed")
 
     def refuse(self, problem: Problem) -> None:
         self.told.append(problem.type.code)
-
-    def take_piece(self, piece: bytes | None) -> None:
-        self.told.append(piece)
-        stream = next(told.body for told in self.told if isinstance(told, Reply))
-        stream.make_room()
 
     def in_pass(self, which: Pass, body: IncomingBody | None = None) -> Any:
         """Let the application do one pass, and return what it reported."""

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from service.web.lanes import board
-from service.web.lifecycle import DRAINING
-from service.web.passes import Pass
+from service.web.passes import DRAINING, Pass
 from service.web.server import connection, exchange, expiry, lane, queues, sending, server
 from service.web.server.lane import Lane, ThreadLane
 from tests.web.server.serving import SECONDS, Clock, Served

@@ -10,11 +10,10 @@ from typing import Any, Self, TypeVar
 
 from service.web.passes import Pass
 from service.web.server.connection import Connection
+from service.web.server.expiry import Held
 from service.web.server.lane import Lane
 from service.web.server.phase import Phase
-from service.web.server.process_bounds import Bounds, Held
-from service.web.server.server import Server
-from service.web.server.shared import Shared
+from service.web.server.server import Bounds, Server
 from tests.e2e.wire import SECONDS, Answer
 from tests.e2e.wire import Connection as Wire
 from tests.support.processes import wait_until
@@ -118,7 +117,7 @@ class Served:
         owner_of: Callable[[Any], str] = lambda environ: environ.get("HTTP_X_OWNER", ""),
     ) -> None:
         self.loop = loop
-        shared = Shared(
+        self.server = Server(
             application,
             loop,
             lanes,
@@ -130,7 +129,6 @@ class Served:
             routes=frozenset({"/known"}),
             columnar_types=frozenset({"application/columns"}),
         )
-        self.server = Server(loop, shared)
         self.clients: list[Client] = []
 
     def connect(self, address: str = "192.0.2.1", sndbuf: int | None = None) -> Client:
@@ -139,7 +137,7 @@ class Served:
         if sndbuf is not None:
             theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, sndbuf)
         theirs.settimeout(0)
-        connection = self.server.new_connection((address, "1"), ("192.0.2.9", "80"))
+        connection = Connection(self.server, (address, "1"), ("192.0.2.9", "80"))
         made = self.loop.connect_accepted_socket(lambda: connection, theirs)
         asyncio.run_coroutine_threadsafe(made, self.loop).result(SECONDS)
         client = Client(ours, connection)

@@ -44,7 +44,7 @@ def test_only_a_limited_amount_after_a_request_is_read(serve: Serve) -> None:
     assert held.begun.wait(SECONDS)
     ahead = POST % 10_000 + bytes(10_000)
     sent = send_all_that_is_taken(served, client, ahead)
-    assert AHEAD_BYTES < len(client.connection.ahead) <= AHEAD_BYTES + len(served.server.shared.short_buffer)
+    assert AHEAD_BYTES < len(client.connection.ahead) <= AHEAD_BYTES + len(served.server.short_buffer)
     held.go.set()
     assert client.read().body == b"GET /a "
     for _ in range(sent // len(ahead)):

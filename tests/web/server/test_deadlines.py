@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.web.lifecycle import DRAINING
+from service.web.passes import DRAINING
 from service.web.server.phase import LINGER_SECONDS, PATIENCE_SECONDS
 from service.web.server.sending import STALLED_SECONDS
 from tests.e2e.wire import check_problem, request

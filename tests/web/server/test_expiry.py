@@ -8,9 +8,8 @@ import pytest
 from service.web.passes import Pass
 from service.web.server import expiry
 from service.web.server import server as server_module
-from service.web.server.expiry import EVICTED_AT_ONCE, evict, held_for, make_room, rate_of
-from service.web.server.process_bounds import Held
-from service.web.server.shared import BODY_IN_MEMORY
+from service.web.server.expiry import EVICTED_AT_ONCE, Held, evict, held_for, make_room, rate_of
+from service.web.server.server import BODY_IN_MEMORY
 from tests.e2e.wire import check_problem
 from tests.web.server.applications import Held as HeldApplication
 from tests.web.server.applications import asked_first, echo, of_length
@@ -186,7 +185,7 @@ class TestMakingRoom:
         served = serve(echo, bounds=replace(LARGE, held=Held(PLENTY, 1000)), being_written=lambda: written[0])
         for written[0], has_room in ((1000, True), (1001, False), (0, True)):
             served.sweep()
-            assert served.server.shared.has_room is has_room
+            assert served.server.has_room is has_room
 
     def test_the_server_opens_no_file_while_there_is_none(self, serve: Serve) -> None:
         application = HeldApplication()
@@ -194,11 +193,11 @@ class TestMakingRoom:
         client = upload_whole(served, 10_000, "a")
         assert application.begun.wait(SECONDS)
         served.sweep()
-        assert not served.server.shared.has_room
+        assert not served.server.has_room
         application.go.set()
         assert client.read().status == 200
         served.sweep()
-        assert served.server.shared.has_room
+        assert served.server.has_room
 
 
 def upload_whole(served: Served, size: int, owner: str) -> Client:

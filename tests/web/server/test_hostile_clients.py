@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from service.web.server import connection, expiry, shared
+from service.web.server import connection, expiry, server
 from service.web.server.chunk_turns import ChunkTurns
 from service.web.server.connection import Connection
-from service.web.server.expiry import YOUNG_SECONDS, held_for, make_room
-from service.web.server.process_bounds import Held
+from service.web.server.expiry import YOUNG_SECONDS, Held, held_for, make_room
 from service.web.server.queues import MOST_PENALTY, FairQueue, Use
 from service.web.server.reading import DENSE_BYTES, DENSE_PIECES, RequestReader
 from service.web.server.sending import PIECE_BYTES
-from service.web.server.shared import CROWDED_BYTES, ROUND_BYTES, SHORT_BYTES
+from service.web.server.server import CROWDED_BYTES, ROUND_BYTES, SHORT_BYTES
 from tests.e2e.wire import chunked, request
 from tests.web.server.applications import asked_first, echo, of_length
 from tests.web.server.conftest import Serve
@@ -163,7 +162,7 @@ def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
         put(turns, connection)
 
     monkeypatch.setattr(ChunkTurns, "put", note)
-    monkeypatch.setattr(shared, "MOST_WITHOUT_TURNS", 5)
+    monkeypatch.setattr(server, "MOST_WITHOUT_TURNS", 5)
     served = serve(echo)
 
     def begun() -> Client:
@@ -189,12 +188,12 @@ def test_long_bodies_share_each_round_of_the_loop_and_a_crowd_takes_turns(
         assert client.read().body == b"POST / " + b"x" * 9000
     assert clients[-1].read().status == 400
     served.end()
-    assert served.server.shared.taking == 0
+    assert served.server.taking == 0
 
 
 def test_a_body_that_is_whole_takes_no_turn_in_a_crowd(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does the next request of its connection wait for one."""
-    monkeypatch.setattr(shared, "MOST_WITHOUT_TURNS", 0)
+    monkeypatch.setattr(server, "MOST_WITHOUT_TURNS", 0)
     monkeypatch.setattr(ChunkTurns, "put", lambda *_: pytest.fail("it waits"))
     client = serve(echo).connect()
     for _ in range(2):

@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -49,14 +49,14 @@ class Slots:
         self.barred: set[str] = set()
         self.asked: list[str] = []
 
-    def admit(self, owner: str) -> Callable[[], object] | None:
+    def take(self, owner: str) -> Self | None:
         self.asked.append(owner)
         if not self.free or owner in self.barred:
             return None
         self.free -= 1
-        return self._give_back
+        return self
 
-    def _give_back(self) -> None:
+    def release(self) -> None:
         self.free += 1
 
 
@@ -171,7 +171,7 @@ def test_who_turns_up_last_may_be_turned_away(loop: asyncio.AbstractEventLoop) -
 
 def test_what_needs_a_slot_waits_for_it(loop: asyncio.AbstractEventLoop) -> None:
     slots = Slots(1)
-    held = Held(loop, threads=3, admit=slots.admit)
+    held = Held(loop, threads=3, slots=slots)
     requests = [Request(held=True) for _ in range(2)]
     held.put(*requests)
     assert requests[0].begun.wait(SECONDS)
@@ -186,7 +186,7 @@ def test_what_needs_a_slot_waits_for_it(loop: asyncio.AbstractEventLoop) -> None
 
 def test_a_slot_that_another_process_gives_back_is_found(loop: asyncio.AbstractEventLoop) -> None:
     slots = Slots(0)
-    held = Held(loop, admit=slots.admit)
+    held = Held(loop, slots=slots)
     request = Request()
     held.put(request)
     held.until(lambda: len(slots.asked) >= 5)
@@ -199,7 +199,7 @@ def test_a_slot_that_another_process_gives_back_is_found(loop: asyncio.AbstractE
 def test_an_owner_without_a_slot_does_not_block_others(loop: asyncio.AbstractEventLoop, order: list[Request]) -> None:
     slots = Slots(1)
     slots.barred = {"a"}
-    held = Held(loop, admit=slots.admit)
+    held = Held(loop, slots=slots)
     barred, other = Request("a"), Request("b")
     held.put(barred, other)
     assert other.is_told()
@@ -212,7 +212,7 @@ def test_an_owner_without_a_slot_does_not_block_others(loop: asyncio.AbstractEve
 def test_a_lane_that_waits_for_a_slot_does_so_once(loop: asyncio.AbstractEventLoop) -> None:
     """However many requests wait, and whether they leave meanwhile."""
     slots = Slots(0)
-    held = Held(loop, admit=slots.admit)
+    held = Held(loop, slots=slots)
     requests = [Request() for _ in range(5)]
     held.put(*requests)
     waiting = [*requests, Request("b")]

@@ -41,13 +41,13 @@ def time() -> Iterator[Time]:
     queues.time = real
 
 
-def start() -> tuple[FairQueue[Request], Time]:
+def start() -> tuple[FairQueue, Time]:
     """A queue and a clock, new for each example of a test."""
     queues.time = Time()
     return FairQueue(HALF_LIFE), queues.time
 
 
-def serve_next(queue: FairQueue[Request], time: Time) -> Request:
+def serve_next(queue: FairQueue, time: Time) -> Request:
     """Do the first request, which takes its time."""
     request = queue.take(queue.owners()[0])
     time.now += request.seconds
@@ -75,7 +75,7 @@ class TestUse:
 
 
 def test_one_owners_requests_go_in_their_order(time: Time) -> None:
-    queue: FairQueue[Request] = FairQueue(HALF_LIFE)
+    queue: FairQueue = FairQueue(HALF_LIFE)
     requests = [Request("a") for _ in range(5)]
     for request in requests:
         queue.put(request)
@@ -85,14 +85,14 @@ def test_one_owners_requests_go_in_their_order(time: Time) -> None:
 
 
 def test_owners_take_turns(time: Time) -> None:
-    queue: FairQueue[Request] = FairQueue(HALF_LIFE)
+    queue: FairQueue = FairQueue(HALF_LIFE)
     for owner in "aaaabbbbcccc":
         queue.put(Request(owner))
     assert "".join(serve_next(queue, time).owner for _ in range(12)) == "abcabcabcabc"
 
 
 def test_who_has_used_more_goes_later(time: Time) -> None:
-    queue: FairQueue[Request] = FairQueue(HALF_LIFE)
+    queue: FairQueue = FairQueue(HALF_LIFE)
     queue.charge(Request("a"), 1.0)
     for owner in "ab":
         queue.put(Request(owner))
@@ -104,7 +104,7 @@ def test_who_has_used_more_goes_later(time: Time) -> None:
 
 def test_connections_of_one_owner_take_turns(time: Time) -> None:
     """A connection that has used much waits behind those that have not."""
-    queue: FairQueue[Request] = FairQueue(HALF_LIFE)
+    queue: FairQueue = FairQueue(HALF_LIFE)
     greedy, modest = Use(), Use()
     first = Request("a", 1.0, greedy)
     queue.put(first)
@@ -117,7 +117,7 @@ def test_connections_of_one_owner_take_turns(time: Time) -> None:
 
 
 def test_what_leaves_is_gone(time: Time) -> None:
-    queue: FairQueue[Request] = FairQueue(HALF_LIFE)
+    queue: FairQueue = FairQueue(HALF_LIFE)
     one, other = Request("a"), Request("a")
     queue.put(one)
     assert not queue.remove(other)
@@ -131,7 +131,7 @@ def test_what_leaves_is_gone(time: Time) -> None:
 
 
 def test_the_last_of_the_longest_line_leaves_a_queue_that_is_too_long(time: Time) -> None:
-    queue: FairQueue[Request] = FairQueue(HALF_LIFE)
+    queue: FairQueue = FairQueue(HALF_LIFE)
     requests = [Request(owner) for owner in "baaab"]
     for request in requests:
         queue.put(request)
@@ -143,7 +143,7 @@ def test_the_last_of_the_longest_line_leaves_a_queue_that_is_too_long(time: Time
 
 
 def test_an_idle_owner_is_forgotten(time: Time) -> None:
-    queue: FairQueue[Request] = FairQueue(HALF_LIFE)
+    queue: FairQueue = FairQueue(HALF_LIFE)
     for owner in "abc":
         queue.put(Request(owner, 1.0))
     serve_next(queue, time)
@@ -249,5 +249,4 @@ def test_nothing_is_lost_or_doubled(actions: list[tuple[str, int]]) -> None:
             assert queue.remove(waiting.pop(number % len(waiting)))
         assert len(queue) == len(waiting)
         assert set(queue.owners()) == {one.owner for one in waiting}
-        assert queue.first_owner() == next(iter(queue.owners()), None)
     assert {serve_next(queue, time) for _ in range(len(queue))} == set(waiting)

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from service.web.server import sending as sending_module
-from service.web.server.reply import FileBody, Reply, Stream
+from service.web.server.reply import FileBody, Reply
 from service.web.server.sending import BUFFERED_BYTES, PIECE_BYTES, STALLED_SECONDS, Sending
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -61,10 +61,9 @@ class Transport:
             assert self.sending is not None
             self.was_sent = self.sending.send_more()
 
-    def begin(self, body: bytes | FileBody | Stream, length: int | None, **options: Any) -> Sending:
+    def begin(self, body: bytes | FileBody, length: int, *, is_last: bool = False) -> Sending:
         """Begin to send an answer, as a connection does."""
-        is_last = options.pop("is_last", False)
-        self.sending = Sending(self, Reply(HEAD, body, length, **options), is_last=is_last)
+        self.sending = Sending(self, Reply(HEAD, body, length), is_last=is_last)
         self.was_sent = self.sending.send_more()
         return self.sending
 
@@ -129,7 +128,7 @@ def test_of_a_file_are_sent_up_to_the_stated_length(file: BinaryIO, length: int)
 
 def test_of_a_file_are_sent_from_its_position(file: BinaryIO) -> None:
     transport = Transport(1 << 30)
-    transport.begin(FileBody(file), None)
+    transport.begin(FileBody(file), len(CONTENT))
     assert transport.content == CONTENT
 
 
@@ -144,66 +143,11 @@ def test_a_file_that_is_shorter_than_the_answer_is_an_error(file: BinaryIO) -> N
         transport.read(1 << 20)
 
 
-@pytest.mark.parametrize(
-    ("is_chunked", "written"),
-    [(True, b"3\r\nabc\r\n11\r\n" + b"d" * 17 + b"\r\n0\r\n\r\n"), (False, b"abc" + b"d" * 17)],
-)
-def test_a_stream_is_written_piece_by_piece(*, is_chunked: bool, written: bytes) -> None:
-    transport, stream = Transport(1 << 20), Stream()
-    sending = transport.begin(stream, None, is_chunked=is_chunked)
-    assert not transport.was_sent
-    for piece in (b"abc", b"d" * 17):
-        assert stream.wait_for_room()
-        assert not stream._room.is_set()
-        assert not sending.add(piece)
-    assert sending.add(None)
-    assert transport.content == written
-    assert sending.bytes == 20
-
-
-def test_a_stream_makes_no_more_than_there_is_room_for() -> None:
-    transport, stream = Transport(), Stream()
-    sending = transport.begin(stream, None)
-    assert stream.wait_for_room()
-    sending.add(bytes(2 * PIECE_BYTES))
-    assert not stream._room.is_set()
-    transport.read(PIECE_BYTES)
-    assert not stream._room.is_set()
-    transport.read(PIECE_BYTES)
-    assert stream._room.is_set()
-    sending.add(None)
-    assert not transport.was_sent
-    transport.read(1 << 30)
-    assert transport.was_sent
-
-
-@pytest.mark.parametrize("is_chunked", [True, False])
-def test_a_stream_may_end_with_a_file_that_is_read_as_there_is_room(file: BinaryIO, *, is_chunked: bool) -> None:
-    transport = Transport()
-    sending = transport.begin(Stream(), None, is_chunked=is_chunked)
-    sending.add(b"abc")
-    sending.add(FileBody(file))
-    sending.add(None)
-    assert sending.unsent_in_file() == len(CONTENT) - PIECE_BYTES
-    transport.read(PIECE_BYTES)
-    assert sending.unsent_in_file() == len(CONTENT) - 2 * PIECE_BYTES
-    while not transport.was_sent:
-        transport.read(PIECE_BYTES)
-    framed = b"3\r\nabc\r\n100000\r\n" + CONTENT + b"\r\n0\r\n\r\n"
-    assert transport.content == (framed if is_chunked else b"abc" + CONTENT)
-    assert sending.bytes == 3 + len(CONTENT)
-    assert transport.most < 2 * PIECE_BYTES
-    sending.close()
-    assert file.closed
-
-
-@pytest.mark.parametrize("make", [FileBody, lambda _: Stream(), lambda _: b"abc"])
+@pytest.mark.parametrize("make", [FileBody, lambda _: b"abc"])
 def test_what_is_not_sent_is_let_go(file: BinaryIO, make: Any) -> None:
     body = make(file)
-    sending = Transport().begin(body, None if isinstance(body, Stream) else 3)
-    sending.close()
+    Transport().begin(body, 3).close()
     assert file.closed == isinstance(body, FileBody)
-    assert not isinstance(body, Stream) or not body.wait_for_room()
 
 
 class TestTime:
@@ -234,13 +178,6 @@ class TestTime:
         assert not sending.is_stalled()
         now[0] += STALLED_SECONDS + 0.1
         assert sending.is_stalled()
-
-    def test_who_waits_for_the_application_is_not(self, now: list[float]) -> None:
-        transport = Transport(1 << 20)
-        sending = transport.begin(Stream(), None)
-        for _ in range(3):
-            now[0] += 2 * STALLED_SECONDS
-            assert not sending.is_stalled()
 
     def test_the_rate_is_what_the_client_has_read_in_its_time(self, now: list[float]) -> None:
         transport = Transport()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from service.web.passes import MOVED, PASS, Pass
-from service.web.server.shared import BODY_IN_MEMORY, UNASKED_BYTES
+from service.web.server.server import BODY_IN_MEMORY, UNASKED_BYTES
 from tests.e2e.wire import check_problem, chunked, request
 from tests.web.server.applications import Environ, Held, Start, asked_first, echo
 from tests.web.server.conftest import Serve
@@ -192,7 +192,7 @@ class TestPlaces:
 
     def test_no_further_file_is_opened_at_the_limit(self, serve: Serve) -> None:
         served = serve(asked_first(), bounds=LARGE, spool=tempfile.TemporaryFile)
-        served.server.shared.has_room = False
+        served.server.has_room = False
         client = served.connect().send(head(1 << 22) + bytes(BODY_IN_MEMORY + 10))
         check_problem(client.read(), "overloaded", closes=True)
 

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from gunicorn.config import Config
-from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker as BaseWorker
 
-from service.web.lifecycle import DRAINING
+from service.web.passes import DRAINING
 from service.web.server import worker as worker_module
-from service.web.server.worker import STOP_SWEEP_SECONDS, SWEEP_SECONDS, ServerLog, Worker, _log_failure
+from service.web.server.worker import STOP_SWEEP_SECONDS, SWEEP_SECONDS, Worker, _log_failure
 from tests.web.server.serving import Clock
 
 GRACEFUL_SECONDS = 30
@@ -177,14 +176,6 @@ def test_tls_is_refused() -> None:
     config.set("certfile", __file__)
     with pytest.raises(SystemExit, match="does not serve TLS"):
         Worker.check_config(config, None)
-
-
-def test_gunicorns_log_has_no_access_lines(capfd: pytest.CaptureFixture[str]) -> None:
-    config = Config()
-    config.set("accesslog", "-")
-    ServerLog(config).access(SimpleNamespace(status="200 OK"), None, {}, None)
-    assert capfd.readouterr() == ("", "")
-    assert issubclass(ServerLog, Logger)
 
 
 @pytest.mark.parametrize("context", [{"exception": ValueError(), "message": "secret"}, {"message": "secret"}])
