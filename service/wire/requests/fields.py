@@ -12,6 +12,7 @@ import numpy as np
 from marshmallow import Schema, ValidationError, fields
 
 from service.curves.arrays import FloatArray
+from service.curves.clock import in_time
 from service.wire import columns
 from service.wire.problems import MAX_ERRORS
 from service.wire.wrong import Wrong
@@ -215,7 +216,7 @@ class ObjectList(fields.Field[list[Any]]):
             raise ValidationError([Wrong("wrong_length", message)])
         loaded: list[Any] = []
         errors: dict[int, Any] = {}
-        for row, item in enumerate(items):
+        for row, item in enumerate(in_time(items)):
             try:
                 loaded.append(self.schema.load(item))
             except ValidationError as error:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, pre_load
 
+from service.curves.clock import still_time
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.fields import such_as
 from service.wire.usual_names import suggested
@@ -44,6 +45,7 @@ class ObjectSchema(Schema):
     @pre_load
     def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
         """Drop known fields that count as absent, and unknown ones beyond those that a problem lists."""
+        still_time()
         if not isinstance(data, dict):
             return data
         surplus = set([key for key in data if key not in self.fields][MAX_ERRORS:])

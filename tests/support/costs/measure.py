@@ -66,15 +66,11 @@ def sent(request: Request) -> int:
 
 
 def longest(family: Family, most: int) -> int:
-    """Find the largest size of a family whose requests have at most this many bytes; 0 if there is none."""
-    low, high = 0, family.most + 1
-    while high - low > max(1, high // 50):
-        middle = (low + high) // 2
-        if sent(family.request(middle)) <= most:
-            low = middle
-        else:
-            high = middle
-    return low
+    """Find about the largest size of a family whose requests have at most this many bytes; 0 if there is none."""
+    size = family.most
+    while size and (length := sent(family.request(size))) > most:
+        size = min(size - 1, size * most // length)
+    return size
 
 
 def _least(work: Callable[[], object]) -> float:
