@@ -12,7 +12,7 @@ import numpy as np
 from marshmallow import Schema, ValidationError, fields
 
 from service.curves.arrays import FloatArray
-from service.curves.clock import in_time
+from service.curves.clock import in_time, still_time
 from service.wire import columns
 from service.wire.problems import MAX_ERRORS
 from service.wire.wrong import Wrong
@@ -61,6 +61,7 @@ class NumberColumn(fields.Field[FloatArray]):
         self.length = length
 
     def _deserialize(self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object) -> FloatArray:
+        still_time()
         try:
             column = columns.numbers(value, nullable=self.nullable)
         except Wrong as error:
@@ -87,6 +88,7 @@ class LabelColumn(fields.Field[columns.Labels]):
     def _deserialize(
         self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
     ) -> columns.Labels:
+        still_time()
         positive_label = (data or {}).get("positive_label")
         if not _is_scalar(positive_label):
             # A wrong one is reported by its own field; here any label may stand in for it.
