@@ -3,17 +3,18 @@
 Counted in runs of a reference loop, never in seconds. Thousands of others: `python -m tests.tools.costs`.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from service.wire.media_types import CSV, MARKDOWN, SVG, XML
-from tests.support.costs.families import BIG_BODY_BYTES, Family, asking
-from tests.support.costs.measure import measured
-from tests.support.costs.other_families import compared, shuffled
-from tests.support.costs.tables import TABLES, classes, sample, weighted
+from service.answer import answer
+from service.curves.clock import TooMuchWork
+from tests.support.asking import LIMITS
+from tests.support.costs.families import BIG_BODY_BYTES, Family
+from tests.support.costs.measure import SMALL, measured, small_answer
+from tests.support.costs.ordinary import ORDINARY
 from tests.tools.costs import search as tool
-from tests.tools.costs.groups_families import groups
 
 TOLERANCE = 2
 """How many times the cost may be what it should be: a busy machine is less even."""
@@ -27,11 +28,11 @@ EXPENSIVE = [
     ("curves: half steps", 2000),
     ("curves: P by ones", 9000),
     ("curves: counts, short steps of few, everything", 8),
-    ("curves: sample, 6 rows, bootstrap", 9901),
-    ("curves: counts, 1e15, 6 rows, bca", 9901),
+    ("curves: sample, 100 rows, bootstrap", 9901),
+    ("curves: counts, 100 rows, bca", 9901),
     ("gates: 4 rows, precision at_threshold sure drop paired", 1),
     ("gates: 4 rows, f_measure at min", 20),
-    ("gates: 6 rows, bootstrap of tpr_at_fpr", 9901),
+    ("gates: 100 rows, bootstrap of tpr_at_fpr", 9901),
     # Groups, which take longer than rows.
     ("gates: groups, open of weights", 2000),
     ("curves: groups, open, areas", 3900),
@@ -59,7 +60,6 @@ EXPENSIVE = [
     ("columns: CSV, 30 rows of a", 80),
     # Longer ones.
     ("columns: JSON, a list of strings", 60_000),
-    ("columns: floats of application/vnd.apache.parquet", 200),
     ("curves: counts, a line, points", 4000),
     ("curves: thresholds", 9000),
     ("curves: tuning, sample", 9000),
@@ -74,14 +74,6 @@ EXPENSIVE = [
     ("curves: JSON, digits after a string", 100_000),
     ("curves: JSON, halfway numbers, not lifted, in gzip", 1200),
     ("curves: members of gzip", 9000),
-    ("curves: Arrow, empty batches", 700),
-    ("curves: Arrow, batches", 700),
-    ("curves: Arrow, dictionaries", 200),
-    ("curves: Arrow, columns", 2200),
-    ("curves: Arrow, columns in a column", 2200),
-    ("curves: Parquet, row groups", 1000),
-    ("curves: Parquet, pages", 400),
-    ("curves: Parquet, columns", 1000),
     ("curves: lists in gzip", 1000),
     ("curves: CSV, quotes", 15_000),
     ("tradeoffs: density 1000 1000, next to 0", 1),
@@ -130,63 +122,38 @@ def test_no_request_holds_the_process_for_long(name, size):
     assert cost.runs <= cost.most * TOLERANCE
 
 
-GATE = [
-    {"metric": "roc", "min": 0.5, "confidence": 0.95},
-    {"metric": "average_precision", "min": 0.5, "confidence": 0.95},
-    {"metric": "roc", "max_drop": 0.02, "confidence": 0.95},
-    {"metric": "recall", "at_threshold": 0.5, "max_drop": 0.02, "confidence": 0.95},
-    {"metric": "f_measure", "at": 0.5, "min": 0.5},
-    {"metric": "precision", "at_threshold": 0.5, "min": 0.1, "confidence": 0.9},
-]
-ORDINARY = {
-    "all curves of 1,000 rows": asking("curves", sample(1000)),
-    "of weights": asking("curves", weighted(1000, -2, 2)),
-    "of counts": asking("curves", TABLES["counts"](1000)),
-    "of CSV": asking("curves", "scores,labels\n" + "0.5,1\n0.25,0\n" * 500, content_type=CSV),
-    "as CSV": asking("curves", sample(1000), accept=CSV),
-    "compressed": asking("curves", sample(1000), coding="gzip"),
-    "sent as gzip": asking("curves", sample(1000), sent_as="gzip"),
-    "with intervals": asking("curves", sample(1000) | {"intervals": {}}),
-    "with operating points": asking(
-        "curves", sample(1000) | {"operating_points": [{"metric": "tpr_at_fpr", "at": at / 50} for at in range(50)]}
-    ),
-    "areas of 10,000 rows": asking("curves", sample(10_000) | {"include": ["auc"]}),
-    "areas of 10,000 weights": asking("curves", weighted(10_000, -2, 2) | {"include": ["auc"]}),
-    "trade-offs of 1,000 rows": asking("tradeoffs", sample(1000) | {"at_lambda": [0.25, 0.5, 0.75]}),
-    "trade-offs of weights": asking("tradeoffs", weighted(1000, -2, 2)),
-    "trade-offs of counts": asking("tradeoffs", TABLES["counts"](1000)),
-    "two models of 1,000 rows": asking("comparisons", compared("samples", 2, 1000)),
-    "five models of 300 rows": asking("comparisons", compared("samples", 5, 300)),
-    "two models of weights": asking("comparisons", compared("weights", 2, 1000)),
-    "areas of 1,000 open groups": asking("curves", groups(1000, width=0.5) | {"include": ["auc"]}),
-    "trade-offs of 1,000 groups": asking("tradeoffs", groups(1000)),
-    "all curves of 1,000 groups": asking("curves", groups(1000)),
-    "ten slices of 1,000 rows": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}),
-    "their picture": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}, accept=SVG),
-    "three classes of 500 rows": asking("classes", classes(3, 500)),
-    "their curves": asking("classes", classes(3, 200), accept=SVG),
-    "a gate of 1,000 rows": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}),
-    "a paired gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "paired": True}),
-    "its summary": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=MARKDOWN),
-    "its picture": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=SVG),
-    "a picture of curves": asking("curves", sample(1000) | {"include": ["auc"]}, accept=SVG),
-    "of trade-offs": asking("tradeoffs", sample(1000), accept=SVG),
-    "of two models": asking("comparisons", compared("samples", 2, 200), accept=SVG),
-    "curves with their pictures": asking("curves", sample(1000) | {"include": ["auc"], "charts": ["roc", "pr"]}),
-    "a gate with its picture": asking(
-        "gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "charts": ["gate"]}
-    ),
-    "columns of CSV": asking(
-        "columns", ",".join("abcdefghij") + "\n" + "0.5,1,x,y,,2,3,4,5,6\n" * 200, content_type=CSV
-    ),
-    "columns of JSON": asking("columns", sample(5000)),
-    "its report": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=XML),
-}
-
-
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_requests_are_small(name):
-    assert measured(ORDINARY[name]).status == 200
+    cost = measured(ORDINARY[name], TOLERANCE)
+    assert (cost.status, cost.runs <= cost.most) == (200, True)
+
+
+@pytest.mark.parametrize("name", ["curves: sample, 100 rows, bootstrap", "gates: 100 rows, bca of pr paired"])
+def test_resamples_are_drawn_elsewhere(name):
+    request = families()[name].request(1)
+    assert small_answer(request, replace(SMALL, seconds=60)) is None
+    assert answer(request, LIMITS).status == 200
+
+
+STOPPED = ["compressed", "with operating points", "trade-offs of weights", "five models of 300 rows"]
+STOPPED += ["areas of 1,000 open groups", "ten slices of 1,000 rows", "three classes of 500 rows", "its report"]
+STOPPED += ["a paired gate", "a picture of curves", "columns of CSV", "as CSV", "as Arrow"]
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_the_clock_decides_where_a_request_is_answered_never_what(name, clock):
+    """It is stopped at looks at the clock from the first to the last; then the answer elsewhere is the same."""
+    request = ORDINARY[name]
+    whole = answer(request, LIMITS).body
+    clock.tick = 1
+    within = answer(request, LIMITS, replace(SMALL, seconds=1e9))
+    assert within.body == whole
+    looks = int(clock.now) - 1  # the first one starts the clock
+    assert looks > 3
+    for seconds in {*range(0, looks, 1 + looks // 20), looks - 1}:
+        with pytest.raises(TooMuchWork):
+            answer(request, LIMITS, replace(SMALL, seconds=seconds))
+        assert answer(request, LIMITS).body == whole
 
 
 def test_the_tool_reports(capsys, monkeypatch):

@@ -15,6 +15,7 @@ import numpy as np
 
 from service.curves.areas import average_precision, pr_area, roc_area
 from service.curves.arrays import BoolArray, FloatArray
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.errors import DomainError, OneClassLabels, TotalOutOfRange
 from service.curves.histogram import Histogram
@@ -112,7 +113,7 @@ def areas_of_each(
     """All areas of evaluations, one at a time, and the tables of those that have areas."""
     found = AreaColumns(*np.full((2 + len(SHARED_AREAS), count), np.nan))
     tables: list[ConfusionTable | None] = []
-    for number, part in enumerate(parts):
+    for number, part in enumerate(in_time(parts)):
         table = None
         if isinstance(part, Undefined):
             found.set_undefined(number, part)

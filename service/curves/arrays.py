@@ -20,10 +20,10 @@ BLOCK = 1 << 15
 """Rows in a block: long columns are processed in blocks whose intermediate results stay in the processor's cache."""
 
 
-def blocks(size: int, overlap: int = 0) -> Iterator[slice]:
-    """Cut this many rows into one or more blocks; each overlaps the next by `overlap` rows."""
-    for start in range(0, max(size - overlap, 1), BLOCK):
-        yield slice(start, start + BLOCK + overlap)
+def blocks(size: int, rows: int = BLOCK) -> Iterator[slice]:
+    """Cut this many rows into one or more blocks."""
+    for start in range(0, max(size, 1), rows):
+        yield slice(start, start + rows)
 
 
 def are_integers(column: FloatArray) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, sample_or_reason, without_areas
 from service.curves.areas import roc_area
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.errors import enumerated, joined
@@ -109,7 +110,7 @@ def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) ->
     areas, tables = areas_of_each(parts, len(given.names))
     drawings = None
     if drawn is not None:
-        drawings = tuple(None if table is None else DrawnTable.of(table, drawn.side) for table in tables)
+        drawings = tuple(None if table is None else DrawnTable.of(table, drawn.side) for table in in_time(tables))
     pairs = _pairs(given) if given.exclusive else None
     averages = _averages(areas, _pooled(given))
     hand_till = None if pairs is None else _hand_till(pairs, areas)
@@ -150,7 +151,7 @@ def _pairs(given: ClassScores) -> ClassPairs:
     sizes = np.array([np.count_nonzero(members) for members in given.members], np.float64)
     if given.weights is None and 2 * float(sizes.max()) ** 2 <= LARGEST_EXACT_INTEGER:
         classes = np.stack(given.members).argmax(axis=0)
-        rows = [_row_by_ranks(given, of, classes, sizes) for of in range(count)]
+        rows = [_row_by_ranks(given, of, classes, sizes) for of in in_time(range(count))]
     else:
         rows = [_row_by_tables(given, of) for of in range(count)]
     of, against = (~np.eye(count, dtype=np.bool_)).nonzero()
@@ -177,7 +178,7 @@ def _row_by_ranks(given: ClassScores, of: int, classes: IntArray, sizes: FloatAr
 def _row_by_tables(given: ClassScores, of: int) -> FloatArray:
     """Compare one class with each, (k,), by a table of the rows of both; any weights and numbers of rows."""
     out = np.full(len(given.names), np.nan)
-    for against, others in enumerate(given.members):
+    for against, others in enumerate(in_time(given.members)):
         rows = (given.members[of] | others).nonzero()[0]
         weights = None if given.weights is None else given.weights[rows]
         part = sample_or_reason(

@@ -1,21 +1,23 @@
 """A limit on the processor time of a block of code: once the block has used it up, TooMuchWork ends the block.
 
     with at_most(seconds): ...
-        for piece in pieces:
-            still_time()
+        for piece in in_time(pieces): ...
 
 What a request costs cannot be foreseen: which rows need integers, how many are on a hull, how often curves cross. So
-the work is measured while it is done. Every Python loop over what a request lists, or over rows one by one, calls
-`still_time`; a single call of NumPy, pyarrow or the compiled loops cannot be stopped. The clock measures the processor
+the work is measured while it is done. Every Python loop over what a request lists, or over rows one by one, asks the
+clock; a single call of NumPy, pyarrow or the compiled loops cannot be stopped. The clock measures the processor
 time of the thread, so waiting does not count. It decides where a request is answered, never what the answer is. Knows
 no rows and no requests.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import thread_time
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
 
 
 class TooMuchWork(Exception):
@@ -41,6 +43,13 @@ def still_time() -> None:
     end = _END.get()
     if end < math.inf and thread_time() > end:
         raise TooMuchWork
+
+
+def in_time(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Pass items on one by one, as long as there is time. Raises TooMuchWork."""
+    for item in items:
+        still_time()
+        yield item
 
 
 def is_bounded() -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.arrays import BoolArray, FloatArray
-from service.curves.clock import still_time
+from service.curves.clock import in_time, still_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.crossings import CurveComparison, compare_curves
@@ -100,14 +100,14 @@ def evaluate_comparison(
     The first is best up to fpr 0.4 and recall 0.8, where they cross, the second beyond; neither dominates.
     """
     names, tables = tuple(evaluations), _tables(evaluations.values())
-    hulls = [table.select(roc_convex_hull(table)) for table in tables]
+    hulls = [table.select(roc_convex_hull(table)) for table in in_time(tables)]
     joint, suppliers = _joint_hull(names, hulls)
-    curves = [table.select(drop_collinear(table)) for table in tables if table.rises]
+    curves = [table.select(drop_collinear(table)) for table in in_time(tables) if table.rises]
     curves = curves if len(curves) == len(tables) else []
     best_roc = _best_of_curves(names, compare_curves(curves, "fp")) if curves else None
     over_tp = compare_curves(curves, "tp") if curves else None
-    auc = tuple(areas(table, hull) for table, hull in zip(tables, hulls, strict=True))
-    given = evaluations.values()
+    auc = tuple(areas(table, hull) for table, hull in in_time(zip(tables, hulls, strict=True)))
+    given, all_tables = evaluations.values(), in_time([*tables, joint])
     rocs = [None if isinstance(of, Counts) else each.roc for each, of in zip(auc, given, strict=True)]
     warnings = one_vs_rest(*given) + _warnings(names, tables)
     return Comparison(
@@ -121,14 +121,14 @@ def evaluate_comparison(
         joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
         warnings=warnings + below_chance(rocs, names),
-        drawings=None if drawn is None else tuple(DrawnTable.of(table, drawn.side) for table in [*tables, joint]),
+        drawings=None if drawn is None else tuple(DrawnTable.of(each, drawn.side) for each in all_tables),
     )
 
 
 def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:
     """Build the tables, which must have equal totals. An error about one of them gets its number."""
     tables: list[ConfusionTable] = []
-    for number, evaluation in enumerate(evaluations):
+    for number, evaluation in enumerate(in_time(evaluations)):
         try:
             if isinstance(evaluation, Histogram) and not evaluation.is_exact:
                 raise NeedsExactGroups("Curves are compared row by row: groups need one score each.", "groups")
@@ -159,7 +159,7 @@ def _joint_hull(names: Names, hulls: list[ConfusionTable]) -> tuple[ConfusionTab
     changes = np.flatnonzero((np.diff(joined.fp) != 0) | (np.diff(joined.tp) != 0)) + 1
     stops = np.append(changes, order.size)[np.searchsorted(changes, vertices, side="right")]
     runs = zip(vertices.tolist(), stops.tolist(), strict=True)
-    return joined.select(vertices), tuple(tuple(names[owner] for owner in owners[order[a:b]]) for a, b in runs)
+    return joined.select(vertices), tuple(tuple(names[owner] for owner in owners[order[a:b]]) for a, b in in_time(runs))
 
 
 def _best_tradeoff(joint: ConfusionTable, suppliers: tuple[Names, ...], indices: frozenset[str]) -> dict[str, Best]:
@@ -167,7 +167,7 @@ def _best_tradeoff(joint: ConfusionTable, suppliers: tuple[Names, ...], indices:
     frontier = Frontier.of(joint)
     of_frontier = suppliers[1:]  # without the origin; rows after the frontier are not used
     best = {}
-    for name, index in INDICES.items():
+    for name, index in in_time(INDICES.items()):
         if name in indices:
             rows, start, end = envelope(frontier, index).intervals(0.0, 1.0)
             best[name] = _merged(start, end, [of_frontier[row] for row in rows])
@@ -206,7 +206,10 @@ def _best_of_curves(names: Names, pairs: CurveComparison) -> Best:
         of = behind == number
         started, ended = (np.bincount(places[of], minlength=at.size) for places in (starts, ends))
         sets |= (np.cumsum(started - ended) == 0).astype(np.int64) << number
-    members = {key: tuple(name for number, name in enumerate(names) if key >> number & 1) for key in set(sets.tolist())}
+    members = {
+        key: tuple(name for number, name in enumerate(names) if key >> number & 1)
+        for key in in_time(set(sets.tolist()))
+    }
     return _merged(at[:-1], at[1:], [members[key] for key in sets[:-1].tolist()])
 
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from service.curves.arrays import FloatArray
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable
 from service.curves.hull import RocHull
 
@@ -62,7 +63,7 @@ def costs(table: ConfusionTable, hull: RocHull, options: CostOptions) -> Costs:
     asked = options.prevalence
     shares = [positives / (positives + negatives)] if asked is None else list(map(Fraction, asked.tolist()))
     rows, cost, normalized = [], [], []
-    for share in shares:
+    for share in in_time(shares):
         of_missed, of_false = share * Fraction(options.fn_cost), (1 - share) * Fraction(options.fp_cost)
         row = hull.best(of_missed / positives, of_false / negatives)
         missed, false = 1 - Fraction(table.tp[row]) / positives, Fraction(table.fp[row]) / negatives

@@ -23,7 +23,7 @@ _SMALLEST, _LARGEST = 2.0**-1020, 2.0**1000
 """Losses and gains are kept within these, so that their sums and ratios are doubles."""
 _WITHIN_ROUNDING = 2.0**-48
 """More than the error of a point, a loss or a gain, and of the product of two, relatively."""
-_ROWS_BETWEEN_LOOKS = 10_000
+_ROWS_BETWEEN_LOOKS = 1 << 8
 """How often the scan looks at the clock."""
 
 

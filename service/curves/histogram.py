@@ -22,6 +22,7 @@ from service.curves.arrays import (
     are_integers,
     with_infinite_last,
 )
+from service.curves.clock import in_time
 from service.curves.errors import (
     ContradictingSquares,
     EndsReversed,
@@ -284,7 +285,7 @@ def _sums(column: FloatArray, starts: IntArray) -> FloatArray:
         sums: FloatArray = np.add.reduceat(column, starts)
     if not are_integers(column) or _sum(column) > LARGEST_EXACT_INTEGER:
         stops = np.append(starts[1:], column.size)
-        for run in np.flatnonzero(stops - starts > 1):
+        for run in in_time(np.flatnonzero(stops - starts > 1)):
             try:
                 sums[run] = math.fsum(column[starts[run] : stops[run]].tolist())
             except OverflowError:

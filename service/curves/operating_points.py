@@ -19,6 +19,7 @@ import numpy as np
 
 from service.curves.arrays import LARGEST_DOUBLE, FloatArray
 from service.curves.bounds import Arranged
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.envelope import Frontier, envelope, read_off
@@ -282,7 +283,7 @@ class _Readings:
         on_curve = _ON_CURVES[metric]
         view = self._by_recall if on_curve.by_recall else self._by_fpr
         found = np.full((4, at.size), np.nan)
-        for place, where in enumerate(at.tolist()):
+        for place, where in enumerate(in_time(at.tolist())):
             if self.table.rises:
                 found[0, place] = on_curve.value(view, where, Fraction)
             row = on_curve.row(view, where)

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from service.curves.arrays import FloatArray
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable
 from service.curves.sweep import sweep
 from service.curves.sweep.plain import mean_precision
@@ -67,7 +68,7 @@ def partial_areas(table: ConfusionTable, ranges: Sequence[PartialRange]) -> Part
     """
     columns = np.full((3, len(ranges)), np.nan)
     if table.rises:
-        for place, each in enumerate(ranges):
+        for place, each in enumerate(in_time(ranges)):
             columns[:, place] = _of_range(table, each)
     return PartialAreas(tuple(ranges), *columns)
 

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray, are_integers
+from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray, are_integers, blocks
+from service.curves.clock import in_time, still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.double_double import FloatPair, pair_product, pair_quotient, two_product, two_sum
 from service.curves.errors import TooManyPoints
+
+_POINTS_AT_ONCE = 1 << 12
+"""Points between rows that are computed at once, in pairs of doubles: 0.5 µs each."""
 
 _MOST_WHOLE_ROWS = 2_000
 """The most rows of a default curve at every integer tp; a longer curve has half as many, at equal steps."""
@@ -127,6 +131,7 @@ def _at_recall(table: ConfusionTable, recall: FloatArray) -> PrCurve:
 
 def _at(table: ConfusionTable, target: FloatPair, recall: FloatArray) -> PrCurve:
     """One point per target tp (a pair), at the least fp of the curve there."""
+    still_time()
     tp, low = target
     row = np.where(low > 0, np.searchsorted(table.tp, tp, side="right"), np.searchsorted(table.tp, tp))
     fp, at_precision = table.fp[row], curve_precision(table)[row]
@@ -147,14 +152,24 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
         growth = tp_b - tp_a
         missed, hit = fp_a * growth + (fp_b - fp_a) * (target[0] - tp_a), target[0] * growth
         return missed / growth, hit / (hit + missed)
+    parts = [
+        _in_pairs(tp_a[some], fp_a[some], tp_b[some], fp_b[some], (target[0][some], target[1][some]))
+        for some in in_time(blocks(row.size, _POINTS_AT_ONCE))
+    ]
+    fp, at_precision = np.concatenate(parts, axis=1)
+    return fp, at_precision
+
+
+def _in_pairs(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, target: FloatPair) -> FloatPair:
+    """The same in pairs of doubles."""
     step, error = two_sum(target[0], -tp_a)
     # Near 1, neither the product of two differences nor their quotient underflows.
     differences = two_sum(fp_b, -fp_a), two_sum(step, error + target[1]), two_sum(tp_b, -tp_a)
     (rise, shift), (part, shift_of_part), (whole, shift_of_whole) = map(_near_one, differences)
     shift += shift_of_part - shift_of_whole
     gain, gain_low = (np.ldexp(each, shift) for each in pair_quotient(pair_product(rise, part), whole))
-    high, low = two_sum(fp_a, gain)
-    misses = two_sum(high, low + gain_low)
+    high, rest = two_sum(fp_a, gain)
+    misses = two_sum(high, rest + gain_low)
     called, error = two_sum(target[0], misses[0])
     return misses[0], np.add(*pair_quotient(target, two_sum(called, error + (target[1] + misses[1]))))
 

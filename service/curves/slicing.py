@@ -13,6 +13,7 @@ import numpy as np
 
 from service.curves.area_columns import AreaColumns, Undefined, sample_or_reason
 from service.curves.arrays import IntArray
+from service.curves.clock import in_time
 from service.curves.sample import LARGEST_TOTAL, SMALLEST_TOTAL, Sample
 from service.curves.sweep import sweep
 
@@ -48,7 +49,8 @@ def sliced_areas(sample: Sample, numbers: IntArray, order: IntArray, bounds: Int
     areas = AreaColumns(positives, negatives, roc, roc_hull, pr, pr_achievable, average_precision)
     ordinary = np.minimum(positives, negatives) > 2 * SMALLEST_TOTAL
     ordinary &= np.maximum(positives, negatives) < LARGEST_TOTAL / 2
-    for number in (~ordinary).nonzero()[0].tolist():  # a sample decides about totals near its bounds, and about NaN
+    # A sample decides about totals near its bounds, and about NaN.
+    for number in in_time((~ordinary).nonzero()[0].tolist()):
         part = slice_sample(sample, order, bounds, number)
         if isinstance(part, Undefined):
             areas.set_undefined(number, part)
@@ -57,7 +59,7 @@ def sliced_areas(sample: Sample, numbers: IntArray, order: IntArray, bounds: Int
 
 def slice_samples(sample: Sample, order: IntArray, bounds: IntArray) -> Iterator[Sample | Undefined]:
     """The slices of a sample, each as a sample, or Undefined if it cannot be one."""
-    for number in range(bounds.size - 1):
+    for number in in_time(range(bounds.size - 1)):
         yield slice_sample(sample, order, bounds, number)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import Enclosure, best_and_worst
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.density import BetaDensity
 from service.curves.envelope import Envelope, Frontier, envelope, read_off
@@ -116,7 +117,7 @@ def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None =
 def _tradeoffs(table: ConfusionTable, options: TradeoffOptions) -> dict[str, Tradeoff]:
     frontier = Frontier.of(_taking_part(table, options))
     chosen = {name: index for name, index in INDICES.items() if name in options.indices}
-    return {name: _tradeoff(frontier, index, options) for name, index in chosen.items()}
+    return {name: _tradeoff(frontier, index, options) for name, index in in_time(chosen.items())}
 
 
 def _taking_part(table: ConfusionTable, options: TradeoffOptions) -> ConfusionTable:

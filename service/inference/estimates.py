@@ -11,6 +11,7 @@ Knows models, methods and resamples; nothing of bounds or verdicts.
 import math
 from collections.abc import Iterable, Sequence
 
+from service.curves.clock import still_time
 from service.curves.evaluation import NOT_A_SWEEP, TRAPEZOID_OMITTED, CurvesWarning
 from service.inference.bootstrap import can_resample
 from service.inference.intervals import Interval, IntervalOptions
@@ -110,6 +111,7 @@ class Estimates:
         return self._models if difference else self._models.first
 
     def _interval(self, metric: Metric, level: float, *, difference: bool) -> Interval | None:
+        still_time()
         of = self._of(difference=difference)
         values = of.values(metric)
         if values is None or not self._has_interval(metric, of):

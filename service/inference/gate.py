@@ -12,6 +12,7 @@ Bounds are inclusive. Knows rules and estimates, not how these are computed.
 from dataclasses import dataclass
 
 from service.curves.bounds import Enclosure
+from service.curves.clock import in_time
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts
 from service.curves.errors import NotPaired, plain
@@ -120,11 +121,11 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     worst_baseline, best_baseline = (None, None) if baseline is None else extremes(baseline)
     models = Models.of(worst, best_baseline, paired=options.paired)
     estimates = Estimates(models, options.how, options.wanted)
-    checks = tuple(_check(rule, estimates, options) for rule in options.rules)
+    checks = tuple(_check(rule, estimates, options) for rule in in_time(options.rules))
     warnings = estimates.warnings
     if worst is not best or worst_baseline is not best_baseline:
         other = Estimates(Models.of(best, worst_baseline), options.how, options.wanted)
-        ends = zip(checks, (_check(rule, other, options) for rule in options.rules), strict=True)
+        ends = zip(checks, (_check(rule, other, options) for rule in in_time(options.rules)), strict=True)
         checks = tuple(agreed(one, two) for one, two in ends)
         warnings = tuple(dict.fromkeys((BOUNDED, *warnings, *other.warnings)))
     warnings = one_vs_rest(evaluation, baseline) + warnings

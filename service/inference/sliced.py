@@ -23,6 +23,7 @@ from service.curves.area_columns import (
 )
 from service.curves.areas import Areas
 from service.curves.arrays import FloatArray, IntArray
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.histogram import Histogram
@@ -107,7 +108,7 @@ def _in_slices(
 ) -> tuple[AreaColumns, Iterable[ConfusionTable | None], Iterable[Evaluation | Undefined]]:
     """The areas of slices, with their tables and the slices themselves, each of which is made when it is needed."""
     if isinstance(sample, Histogram):
-        given = [groups_or_reason(sample.take(order[start:stop])) for start, stop in pairwise(bounds.tolist())]
+        given = [groups_or_reason(sample.take(order[start:stop])) for start, stop in in_time(pairwise(bounds.tolist()))]
         return *areas_of_each(given, len(given)), given
     areas = sliced_areas(sample, numbers, order, bounds)
     parts, again = tee(slice_samples(sample, order, bounds))
@@ -127,7 +128,7 @@ def _each(
     ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
     columns = np.full((4, count, len(points)), np.nan)
     warnings: dict[CurvesWarning, None] = {}
-    for number, (table, part) in enumerate(zip(tables, samples, strict=True)):
+    for number, (table, part) in enumerate(in_time(zip(tables, samples, strict=True))):
         if table is None or isinstance(part, Undefined):
             continue
         if points:

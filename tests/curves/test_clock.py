@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from service.curves.clock import TooMuchWork, at_most, still_time
+from service.curves.clock import TooMuchWork, at_most, in_time, is_bounded, still_time, takes_long
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.density import BetaDensity
@@ -43,6 +43,29 @@ def test_there_is_no_limit_without_one(clock):
     with at_most(math.inf):
         clock.now = 1e301
         still_time()
+
+
+def test_items_pass_while_there_is_time(clock):
+    clock.tick = 1
+    passed = []
+    with pytest.raises(TooMuchWork), at_most(3):
+        passed.extend(in_time("abcdef"))
+    with at_most(3):
+        assert next(in_time("abc")) == "a"
+    assert list(in_time("abcdef")) == [*"abcdef"]
+
+
+def test_what_takes_long_is_for_those_without_a_limit():
+    takes_long()
+    assert not is_bounded()
+    with at_most(math.inf):
+        takes_long()
+        assert not is_bounded()
+    with at_most(1e9):
+        assert is_bounded()
+        with pytest.raises(TooMuchWork):
+            takes_long()
+    assert not is_bounded()
 
 
 def test_the_limit_is_of_its_thread(clock):

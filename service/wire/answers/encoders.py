@@ -20,6 +20,7 @@ from service.charts.charts import PICTURES
 from service.charts.picture import Picture
 from service.charts.terminal import curves_text
 from service.charts.theme import STYLE
+from service.curves.clock import in_time
 from service.curves.evaluation import CurvesWarning
 from service.wire.answers.json_pieces import json_pieces
 from service.wire.answers.parts import AnswerTable, CellKind, Columns, Part, json_document
@@ -55,7 +56,7 @@ def json_answer(parts: Iterable[Part], result: Result, charts: Mapping[str, str]
 def csv_answer(columns: Columns, table: AnswerTable) -> Iterable[Piece]:
     """Write one table, lists of names as JSON text."""
     listed = {each.name for each in table.columns if each.kind == "names"} & columns.keys()
-    texts = {name: [orjson.dumps(cell).decode() for cell in columns[name]] for name in listed}
+    texts = {name: [orjson.dumps(cell).decode() for cell in in_time(columns[name])] for name in listed}
     body = io.BytesIO()
     arrow_csv.write_csv(
         pa.table({name: pa.array(cells, from_pandas=True) for name, cells in (columns | texts).items()}), body

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from service.curves.arrays import IntArray
+from service.curves.clock import in_time, takes_long
 from service.environment import require_memory
 from service.wire.formats.charsets import WINDOWS_1252, has_no_controls
 from service.wire.formats.csv_dialect import (
@@ -51,6 +52,9 @@ _BLANKS = " \u00a0"
 
 _CHECKED_BYTES = 1 << 20
 """Bytes checked at a time."""
+
+_MANY_COLUMNS = 256
+"""In one call that no clock can stop, pyarrow takes 20 µs for each column that it reads, however few rows there are."""
 
 _MEMORY_PER_BYTE = 4
 """The memory that pyarrow's reader may take per byte of a body; if it gets none, it ends the process."""
@@ -105,6 +109,8 @@ class CsvTable:
 
         Raises Problem for a row of another width, or if there are no rows.
         """
+        if len(names) > _MANY_COLUMNS:
+            takes_long()
         # Columns are identified by position: names of columns that are not read may repeat.
         positions = {name: str(place) for name, place in unique_places(self.header, names).items()}
         table = self._parsed([*positions.values()])
@@ -180,7 +186,7 @@ def _has_empty_rows(table: pa.Table) -> bool:
     rows = pc.less(table.column(0), "!")  # what is empty or begins with a blank: few, if any
     if not pc.any(rows).as_py():
         return False
-    empty = [pc.equal(pc.ascii_trim(column, " \t"), "") for column in table.filter(rows).columns]
+    empty = [pc.equal(pc.ascii_trim(column, " \t"), "") for column in in_time(table.filter(rows).columns)]
     return bool(pc.any(reduce(pc.and_, empty)).as_py())
 
 

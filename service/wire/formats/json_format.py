@@ -13,6 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from service.curves.clock import still_time
 from service.wire.formats.json_columns import PLACEHOLDER, NumberList, lift_columns
 from service.wire.limits import Limits
 from service.wire.problems import FieldError, Problem, pointer_token
@@ -151,6 +152,7 @@ def _outside(text: bytes, marks: bytes) -> Iterator[int]:
 
 
 def _unique_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    still_time()
     members = dict(pairs)
     if len(members) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
@@ -163,6 +165,7 @@ def _infinities(value: object, pointer: str, depth: int = 0) -> Iterator[str]:
 
     Goes as deep as any schema; deeper values are refused anyway.
     """
+    still_time()
     if isinstance(value, float) and math.isinf(value):
         yield pointer
     elif isinstance(value, dict) and depth < _DEEPEST:

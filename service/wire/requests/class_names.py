@@ -6,6 +6,7 @@
 import os
 from collections.abc import Collection, Iterator, Sequence
 
+from service.curves.clock import in_time
 from service.curves.evaluation import CurvesWarning
 from service.wire.columns import shown
 from service.wire.spellings import as_number, as_text, as_truth, unquoted
@@ -44,7 +45,7 @@ def _shortened(names: Sequence[str]) -> Iterator[tuple[dict[str, str], list[str]
     prefix = os.path.commonprefix([*names])  # noqa: RUF071  # of names, not of paths
     suffix = os.path.commonprefix([name[::-1] for name in names])[::-1]  # noqa: RUF071  # likewise
     room = min(map(len, names))
-    for first in range(len(prefix) + 1):
+    for first in in_time(range(len(prefix) + 1)):
         for last in range(min(len(suffix), room - first - 1) + 1):
             short = [name[first : len(name) - last] for name in names]
             if first + last and len(set(short)) == len(short):

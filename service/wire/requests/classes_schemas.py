@@ -12,6 +12,7 @@ from marshmallow import ValidationError, post_load
 from service.charts.picture import Pictures
 from service.curves.arrays import BoolArray, FloatArray
 from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
+from service.curves.clock import in_time
 from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.wire import columns
@@ -48,7 +49,7 @@ class _ByClass(Field):
             raise Wrong("wrong_length", f"Must have {FEWEST_CLASSES} to {MOST_CLASSES} classes, not {len(value)}.")
         read: dict[str, Any] = {}
         errors: dict[str, Any] = {}
-        for name, column in value.items():
+        for name, column in in_time(value.items()):
             try:
                 _CLASS_NAME.deserialize(name)
                 read[name] = self._column(column)

@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load
 
 from service.charts.picture import Pictures
+from service.curves.clock import in_time
 from service.curves.errors import counted_rows
 from service.wire.columns import Contents, Listing, contents
 from service.wire.problems import MAX_ERRORS
@@ -38,7 +39,7 @@ class ContentsList(fields.Field[tuple[tuple[str, Contents], ...]]):
     ) -> tuple[tuple[str, Contents], ...]:
         listed: list[tuple[str, Contents]] = []
         errors: dict[str, list[Wrong]] = {}
-        for name, column in value:
+        for name, column in in_time(value):
             try:
                 listed.append((name, contents(column)))
             except Wrong as error:

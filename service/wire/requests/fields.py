@@ -15,6 +15,7 @@ import numpy as np
 from marshmallow import ValidationError, fields
 
 from service.curves.arrays import FloatArray
+from service.curves.clock import in_time, still_time
 from service.wire import columns
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.formats.query_options import json_or_truth, names_or_json
@@ -128,6 +129,7 @@ class NumberColumn(Field):
 
     def read(self, value: object) -> FloatArray:
         """Check all items."""
+        still_time()
         try:
             column = columns.numbers(value, nullable=self.nullable)
         except Wrong as error:
@@ -189,6 +191,7 @@ class LabelColumn(Field):
     def _deserialize(
         self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
     ) -> columns.Labels:
+        still_time()
         positive_label = (data or {}).get("positive_label")
         if not _is_scalar(positive_label):
             # A wrong one is reported by its own field; here any label may stand in for it.
@@ -403,7 +406,7 @@ class ChoiceSet(Field):
         if items is None:
             some = f"a list with any of {', '.join(self.choices)}" if self.choices[1:] else f'["{self.choices[0]}"]'
             raise Wrong("not_a_list", f"Must be {some}.")
-        return frozenset(_one_of(self.choices, name, row) for row, name in enumerate(items))
+        return frozenset(_one_of(self.choices, name, row) for row, name in enumerate(in_time(items)))
 
     def shape(self) -> JsonSchema:
         """A list of its names."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, pre_load
 
+from service.curves.clock import in_time, still_time
 from service.wire import columns
 from service.wire.problems import MAX_ERRORS
 from service.wire.requests.fields import Field, JsonSchema
@@ -52,6 +53,7 @@ class ObjectSchema(Schema):
     @pre_load
     def drop_absent(self, data: Any, **_: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
         """Drop known fields that count as absent, and unknown ones beyond those that a problem lists."""
+        still_time()
         if not isinstance(data, dict):
             return data
         surplus = set([key for key in data if key not in self.fields][MAX_ERRORS:])
@@ -99,7 +101,7 @@ class ObjectList(ObjectField):
             raise Wrong("wrong_length", f"Must have {self.minimum} to {self.maximum} items, not {len(items)}.")
         loaded: list[Any] = []
         errors: dict[int, Any] = {}
-        for row, item in enumerate(items):
+        for row, item in enumerate(in_time(items)):
             try:
                 loaded.append(self.schema.load(item))
             except ValidationError as error:

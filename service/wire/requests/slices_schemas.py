@@ -12,6 +12,7 @@ from marshmallow import ValidationError, post_load
 from service.charts.picture import Pictures
 from service.curves.area_columns import SHARED_AREAS
 from service.curves.arrays import IntArray
+from service.curves.clock import in_time
 from service.curves.errors import counted_rows
 from service.curves.histogram import Histogram
 from service.curves.operating_points import OperatingPoint
@@ -76,7 +77,7 @@ class SliceColumns(Field):
             raise Wrong("wrong_length", message)
         read: dict[str, Categories] = {}
         errors: dict[str, list[Wrong]] = {}
-        for name, column in value.items():
+        for name, column in in_time(value.items()):
             try:
                 if name in OWN_COLUMNS:
                     message = "The answer already has a column of this name; rename yours."

@@ -6,7 +6,7 @@ ours, a run takes a millisecond. The clock that ends requests counts in these ru
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.answer import answer
 from service.curves.clock import TooMuchWork
@@ -15,15 +15,17 @@ from service.settings import Settings
 from tests.support.asking import LIMITS
 from tests.support.costs.families import BIG_BODY_BYTES, Family
 
-SMALL_SECONDS = Settings().small_seconds
-SMALL = Effort(SMALL_SECONDS, BIG_BODY_BYTES, 4 * BIG_BODY_BYTES)
+SMALL = Effort(Settings().small_seconds, BIG_BODY_BYTES, 4 * BIG_BODY_BYTES)
 """What a server's own process does for a request, by default."""
 
 SHORT_BYTES = 20 << 10
 MOST_SHORT, MOST_LONG = 25.0, 60.0
 """The most reference runs that a request may hold the process: one whose body is short, and any small one."""
 
-_STEPS = 7_000
+_STEPS = 13_000
+_A_SECOND = 1_000
+"""Steps of a reference run, and runs in a second of our machine."""
+
 _REPEATS = 5
 
 
@@ -50,10 +52,10 @@ def small_answer(request: Request, effort: Effort = SMALL) -> Answer | None:
         return None
 
 
-def measured(request: Request) -> Cost:
-    """Answer a request a few times, as a server's own process does."""
+def measured(request: Request, times: float = 1) -> Cost:
+    """Answer a request a few times as a server's own process does, with this many times its time."""
     run = _least(_reference)
-    effort = Effort(SMALL_SECONDS * run * 1e3, SMALL.body_bytes, SMALL.answer_bytes)
+    effort = replace(SMALL, seconds=SMALL.seconds * times * run * _A_SECOND)
     seconds = _least(lambda: small_answer(request, effort))
     found = small_answer(request, effort)
     size, status = (0, 0) if found is None else (len(found.body), found.status)
@@ -66,15 +68,11 @@ def sent(request: Request) -> int:
 
 
 def longest(family: Family, most: int) -> int:
-    """Find the largest size of a family whose requests have at most this many bytes; 0 if there is none."""
-    low, high = 0, family.most + 1
-    while high - low > max(1, high // 50):
-        middle = (low + high) // 2
-        if sent(family.request(middle)) <= most:
-            low = middle
-        else:
-            high = middle
-    return low
+    """Find about the largest size of a family whose requests have at most this many bytes; 0 if there is none."""
+    size = family.most
+    while size and (length := sent(family.request(size))) > most:
+        size = min(size - 1, size * most // length)
+    return size
 
 
 def _least(work: Callable[[], object]) -> float:

@@ -16,7 +16,6 @@ from tests.support.costs.other_families import comparisons_families, gates_famil
 from tests.support.costs.written import longest_answers
 from tests.tools.costs.body_families import body_families
 from tests.tools.costs.classes_families import classes_families
-from tests.tools.costs.columnar_families import columnar_families
 from tests.tools.costs.columns_families import columns_families
 from tests.tools.costs.curves_families import curves_families, tradeoffs_families
 from tests.tools.costs.groups_families import groups_families
@@ -53,7 +52,6 @@ def families() -> Iterator[Family]:
         picture_families(),
         columns_families(),
         body_families(),
-        columnar_families(),
     )
 
 
