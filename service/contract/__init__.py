@@ -1,7 +1,7 @@
-"""Writes documents of the contract at development time; the server ships and serves them as files.
+"""Writes the contract at development time; the server ships and serves its files.
 
     python -m service.contract
 
-writes openapi-clients.yaml, the contract for generated clients, from openapi.yaml, which is written by hand. Nothing
-imports this package but its tests.
+writes openapi.yaml from the declarations of the operations, prose.yaml and examples/, and from that
+openapi-clients.yaml, the contract for generated clients. Nothing imports this package but its tests.
 """

@@ -12,11 +12,9 @@ Knows OpenAPI and the statuses of problems; nothing of the operations.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
+from service.contract.schemas import Tree
 from service.wire.problems import PROBLEM_TYPES
-
-Tree = dict[str, Any]
 
 VERSION = "3.0.3"
 

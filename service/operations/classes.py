@@ -41,6 +41,7 @@ _ANSWER: tuple[Part, ...] = (
         "classes",
         "The classes in the order of the request, as columns of equal length.",
         _classes,
+        component="ClassTable",
         columns=(
             Cells.text("name", "The name of the class."),
             Cells.count(
@@ -61,6 +62,7 @@ _ANSWER: tuple[Part, ...] = (
         "averages",
         "Averages over the classes, as columns of equal length.",
         _averages,
+        component="ClassAverages",
         columns=(Cells.text("average", "The names `macro`, `weighted` and `micro`."), *_AVERAGED),
     ),
     AnswerValue(
@@ -69,12 +71,15 @@ _ANSWER: tuple[Part, ...] = (
         "(2001); `null` if there are none.",
         lambda found: ABSENT if found.pairs is None else found.hand_till,
         null=True,
+        sometimes=True,
         kind="number",
     ),
     AnswerTable(
         "pairs",
         "For multiclass, every ordered pair of classes, as columns of equal length.",
         _pairs,
+        sometimes=True,
+        component="ClassPairs",
         columns=(
             Cells.text("name", "The class whose scores are compared."),
             Cells.text("against", "The other class."),

@@ -27,11 +27,12 @@ OPERATION = Operation(
     form=every_column(),
     evaluate=lambda checked, _selection, _limits: checked.listing,
     answer=(
-        AnswerValue("rows", "How many rows the table has.", lambda listing: listing.rows),
+        AnswerValue("rows", "How many rows the table has.", lambda listing: listing.rows, kind="whole"),
         AnswerTable(
             "columns",
             "A row for each column of the table, in its order.",
             _columns,
+            component="ColumnsTable",
             columns=(
                 Cells.text("name", "The name of the column. No operation reads columns that share a name."),
                 Cells.text(
@@ -42,7 +43,7 @@ OPERATION = Operation(
                     "`timestamp[us]`; `duplicate` if another column has the same name; in JSON also `mixed`, `list` or "
                     "`object`.",
                 ),
-                Cells.count(
+                Cells.whole(
                     "missing",
                     "How many cells have no value: nulls, NaN, and empty ones in CSV. `null` if the cells were not "
                     "read.",

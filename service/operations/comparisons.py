@@ -56,6 +56,7 @@ _ANSWER: tuple[Part, ...] = (
         "The areas of each classifier, one row each, in the order of the evaluations. The schema `Areas` describes "
         "them.",
         _areas,
+        component="ComparedAreas",
         columns=(
             Cells.text("name", "The name of the classifier."),
             Cells.number("roc", "The area under its ROC curve; `null` if its counts are not a sweep.", null=True),
@@ -117,7 +118,7 @@ _ANSWER: tuple[Part, ...] = (
     AnswerTable(
         "joint_hull",
         "The vertices of the ROC convex hull of the rows of all classifiers together, from (0, 0) to (positives, "
-        "negatives). KeyedRows on an edge between two vertices are not listed.",
+        "negatives). Rows on an edge between two vertices are not listed.",
         lambda found: found.joint_hull,
         columns=(
             Cells.number("fpr", "False positive rate, fp / negatives."),
@@ -140,6 +141,9 @@ _ANSWER: tuple[Part, ...] = (
         columns=_of_intervals("lambda", "λ", "that have the best row there"),
         key=INDEX_KEY,
         keys=INDEX_NAMES,
+        component="BestTradeoffs",
+        inner="BestTradeoff",
+        every=False,
     ),
 )
 

@@ -175,12 +175,15 @@ ANSWER: tuple[Part, ...] = (
         "positive; those of the hulls say what the best choice of thresholds can reach; `pr_trapezoid` and "
         "`average_precision` are other definitions of the area under a precision-recall curve.",
         _included("auc"),
+        sometimes=True,
+        component="Areas",
         columns=AREA_CELLS,
     ),
     AnswerTable(
         "points",
         "The rows of the table in curve order, with the ROC and the precision-recall view of each.",
         _included("points"),
+        sometimes=True,
         columns=(
             Cells.score(
                 "threshold",
@@ -210,13 +213,15 @@ ANSWER: tuple[Part, ...] = (
         "interpolation",
         "Where the precision-recall curves are read between rows.",
         _interpolation,
-        schema="Interpolation",
+        sometimes=True,
+        component="Interpolation",
     ),
     AnswerTable(
         "interpolated_pr",
         "The precision-recall curve, interpolated linearly in counts, in curve order or in the order of `at_recall`. "
         "`null` if the counts are not a sweep.",
         _included("interpolated_pr"),
+        sometimes=True,
         null=True,
         columns=(
             Cells.count("tp", "True positives at which the curve is read."),
@@ -229,6 +234,7 @@ ANSWER: tuple[Part, ...] = (
         "The best precision-recall curve that you can reach by choosing among the rows: the rows on the ROC hull, "
         "interpolated the same way (Davis and Goadrich, corollary 3.1).",
         _included("achievable_pr"),
+        sometimes=True,
         columns=(
             Cells.count("tp", "True positives at which the curve is read."),
             Cells.count("fp", "False positives there."),
@@ -241,6 +247,7 @@ ANSWER: tuple[Part, ...] = (
         "not fall as the scores rise (with `lower_is_positive`, does not rise). The pools are the segments of the ROC "
         "convex hull. From the lowest scores to the highest; `null` if the counts are not a sweep.",
         _included("calibration"),
+        sometimes=True,
         null=True,
         columns=(
             Cells.score(
@@ -265,6 +272,7 @@ ANSWER: tuple[Part, ...] = (
         "`brier_omitted`. A score beyond 0 or 1 by at most 4 units in the last place of 1 counts as 0 or 1, with the "
         "warning `rounded_scores`.",
         _included("statistics"),
+        sometimes=True,
         columns=(
             Cells.number(
                 "ks",
@@ -308,7 +316,9 @@ ANSWER: tuple[Part, ...] = (
         "selected_thresholds",
         "With `tuning`, the thresholds on the tuning sample's hull, which the table was rebuilt from.",
         _selected_thresholds,
+        sometimes=True,
         kind="score",
+        many=True,
     ),
     KeyedRows(
         "bounds",
@@ -317,8 +327,11 @@ ANSWER: tuple[Part, ...] = (
         lambda found: found.bounds if found.bounds and "auc" in found.curves.include else ABSENT,
         columns=(Cells.number("lower", "The lowest."), Cells.number("upper", "The highest.")),
         needs="open groups, whose score_from is below score_to",
+        sometimes=True,
         key=_AREA_KEY,
         keys=tuple(area.name for area in AREA_CELLS),
+        component="AreaBounds",
+        inner="Bounds",
     ),
     KeyedRows(
         "intervals",
@@ -345,8 +358,10 @@ ANSWER: tuple[Part, ...] = (
             ),
         ),
         needs="the option intervals",
+        sometimes=True,
         key=_AREA_KEY,
         keys=AREAS_WITH_INTERVALS,
+        inner="Interval",
     ),
     AnswerTable(
         "operating_points",
@@ -355,11 +370,13 @@ ANSWER: tuple[Part, ...] = (
         _read_off("operating_points"),
         columns=OPERATING_POINTS,
         needs="the option operating_points",
+        sometimes=True,
     ),
     AnswerTable(
         "partial",
         "Partial areas, in the order requested; `null` if the counts are not a sweep.",
         _partial,
+        component="PartialAreas",
         columns=(
             Cells.text("over", "The rate that the range runs over."),
             Cells.exact("from", "Where the range begins."),
@@ -368,6 +385,7 @@ ANSWER: tuple[Part, ...] = (
             *_PARTIAL_AREAS,
         ),
         needs="the option partial",
+        sometimes=True,
     ),
     AnswerTable(
         "costs",
@@ -391,6 +409,7 @@ ANSWER: tuple[Part, ...] = (
             Cells.count("fp", "False positives of the row, in these data."),
         ),
         needs="the option costs",
+        sometimes=True,
     ),
 )
 

@@ -44,7 +44,7 @@ OPERATION = Operation(
         AnswerValue(
             "paired", "Whether evaluation and baseline were treated as paired.", lambda gate: gate.paired, kind="flag"
         ),
-        _Checks("checks", "One check for each rule, in their order.", lambda gate: gate.checks, schema="Check"),
+        _Checks("checks", "One check for each rule, in their order.", lambda gate: gate.checks),
     ),
     reports={
         MARKDOWN: lambda document: markdown_report(document).encode(),

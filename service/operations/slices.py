@@ -1,6 +1,7 @@
 """`POST /v1/slices`: a sample as a whole and in slices, such as countries."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from service.curves.area_columns import SHARED_AREAS
@@ -56,7 +57,7 @@ _SLICES = AnswerTable(
     "stands for rows without a value.",
     _columns,
     columns=(
-        Cells.count(
+        Cells.whole(
             "rows",
             "How many rows the slice has; with groups, how many examples, or how many groups if these are sums of "
             "weights.",
@@ -85,9 +86,17 @@ _POINTS = AnswerTable(
     "The operating points of every slice, slice after slice, as columns of equal length; the columns that define "
     "slices come first. The rest is as from `/v1/curves`.",
     lambda found: found.operating_points or ABSENT,
-    columns=OPERATING_POINTS,
+    columns=tuple(each for each in OPERATING_POINTS if not each.sometimes),  # open groups have no slices
     needs="the option operating_points",
+    sometimes=True,
+    component="SlicedOperatingPoints",
     leading=_keys_of_points,
+)
+
+_OF_ALL_ROWS = tuple(
+    replace(part, sometimes=part.sometimes and part.name != "auc")
+    for part in OF_ALL_ROWS
+    if part.name in {"positives", "negatives", "auc", "intervals", "operating_points"}
 )
 
 _OVERALL = AnswerRow(
@@ -117,7 +126,8 @@ OPERATION = Operation(
             "overall",
             "The results of all rows together, as from `/v1/curves`.",
             lambda found: found.overall,
-            parts=OF_ALL_ROWS,
+            component="OverallOfSlices",
+            parts=_OF_ALL_ROWS,
         ),
         _SLICES,
         _POINTS,

@@ -52,7 +52,9 @@ _BOUNDS = (
 
 def _value(column: Cells) -> AnswerValue:
     """A column's cell, in an object of its own."""
-    return AnswerValue(column.name, column.about, lambda found: getattr(found, column.name), column.null, column.kind)
+    return AnswerValue(
+        column.name, column.about, lambda found: getattr(found, column.name), column.null, kind=column.kind
+    )
 
 
 def _row_of_areas(found: Tradeoff) -> dict[str, float | None]:
@@ -87,17 +89,32 @@ OPERATION = Operation(
             "The results of each index. An index that `indices` leaves out is absent.",
             lambda found: found.tradeoffs,
             keys=INDEX_NAMES,
+            inner="Tradeoff",
             parts=(
-                AnswerTable("optimal", _OPTIMAL_ABOUT, lambda found: found.optimal, columns=_OPTIMAL_CELLS),
+                AnswerTable(
+                    "optimal",
+                    _OPTIMAL_ABOUT,
+                    lambda found: found.optimal,
+                    columns=_OPTIMAL_CELLS,
+                    component="OptimalTradeoff",
+                ),
                 _value(_MEAN),
                 _value(_UNINFORMATIVE),
                 AnswerValue(
                     "bounds",
                     "With open groups only, the lowest and the highest area possible.",
                     lambda found: found.bounds or ABSENT,
-                    schema="Bounds",
+                    sometimes=True,
+                    component="Bounds",
                 ),
-                AnswerTable("at", _AT_ABOUT, lambda found: found.at or ABSENT, columns=_READ_OFF),
+                AnswerTable(
+                    "at",
+                    _AT_ABOUT,
+                    lambda found: found.at or ABSENT,
+                    columns=_READ_OFF,
+                    sometimes=True,
+                    component="TradeoffReading",
+                ),
             ),
         ),
     ),

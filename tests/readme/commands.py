@@ -30,7 +30,7 @@ NOT_RUN = {
         ".venv/bin/python -m pytest tests/contract tests/readme tests/cli tests/test_*.py \\\n"
         "  tests/curves/test_areas.py tests/wire/formats/test_signatures.py tests/deploy/test_ci_scripts.py"
     ): "so this test is run",
-    ".venv/bin/python -m tests.contract.write 2>/dev/null": "tests/contract runs it and compares",
+    ".venv/bin/python -m service.contract 2>/dev/null": "tests/contract runs it and compares",
     ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.readme.write": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.tools.coverage_of_intervals": "it takes hours; its tests run it in short",

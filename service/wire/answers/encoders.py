@@ -126,6 +126,7 @@ _ARROW_TYPES: dict[CellKind, pa.DataType] = {
     "number": pa.float64(),
     "exact": pa.float64(),
     "score": pa.float64(),
+    "whole": pa.int64(),
     "text": pa.string(),
     "flag": pa.bool_(),
     "names": pa.list_(pa.string()),

@@ -18,13 +18,14 @@ from service.wire.answers.json_pieces import written_once
 ABSENT: Any = object()
 """In place of a part that was not asked for."""
 
-CellKind = Literal["number", "exact", "score", "count", "text", "flag", "names", "values"]
+CellKind = Literal["number", "exact", "score", "count", "whole", "text", "flag", "names", "values"]
 """What a cell is.
 
 number   a double; NaN is a cell without a value.
 exact    a number that is used elsewhere, such as a level; a terminal shows all its digits.
 score    the same, which may be infinite.
 count    an integer, if all counts of its column are whole; else a double.
+whole    an integer.
 names    a list of texts.
 values   a list of texts, numbers and truth values.
 """
@@ -69,6 +70,11 @@ class Cells:
         return cls(name, "count", about, null)
 
     @classmethod
+    def whole(cls, name: str, about: str, *, null: bool = False) -> "Cells":
+        """Declare a column of integers."""
+        return cls(name, "whole", about, null)
+
+    @classmethod
     def text(cls, name: str, about: str, *, null: bool = False) -> "Cells":
         """Declare a column of texts."""
         return cls(name, "text", about, null)
@@ -86,12 +92,19 @@ class Cells:
 
 @dataclass(frozen=True)
 class Part:
-    """A member of a JSON answer: its name, what it is, where a result has it, and whether it may be `null`."""
+    """A member of a JSON answer: its name, what it is, and where a result has it.
+
+    null        whether it may be null.
+    sometimes   whether it may be absent.
+    component   what the contract calls its schema; by default its own name, in the contract's spelling.
+    """
 
     name: str
     about: str
     of: Callable[[Any], Any]
     null: bool = False
+    sometimes: bool = False
+    component: str = ""
 
     def put(self, document: Document, result: Any, scores: FiniteScores) -> None:  # noqa: ANN401  # of any operation
         """Put it into a document, if the result has it."""
@@ -106,10 +119,10 @@ class Part:
 
 @dataclass(frozen=True)
 class AnswerValue(Part):
-    """One value, or an object of `schema`."""
+    """One value, or a list of them; without a kind, an object that the contract describes as `component`."""
 
     kind: CellKind | None = None
-    schema: str | None = None
+    many: bool = False
 
     def json(self, found: Any, scores: FiniteScores) -> Any:  # noqa: ANN401  # any JSON value
         """The value itself."""
@@ -118,10 +131,11 @@ class AnswerValue(Part):
 
 @dataclass(frozen=True)
 class Nested(Part):
-    """An object with parts of its own; with `keys`, one for each of some keys."""
+    """An object with parts of its own; with `keys`, one for each of some keys, which the contract calls `inner`."""
 
     parts: tuple[Part, ...] = ()
     keys: tuple[str, ...] = ()
+    inner: str = ""
 
     def json(self, found: Any, scores: FiniteScores) -> Any:  # noqa: ANN401  # any JSON value
         """Its object or objects."""
@@ -148,13 +162,13 @@ class AnswerTable(Part):
 
     columns: tuple[Cells, ...] = ()
     needs: str | None = None
-    leading: Callable[[Any], Mapping[str, Any]] = lambda _: {}
+    leading: Callable[[Any], Mapping[str, Any]] | None = None
 
     def put(self, document: Document, result: Any, scores: FiniteScores) -> None:  # noqa: ANN401  # of any operation
         """Put its columns into a document."""
         super().put(document, result, scores)
-        if document.get(self.name) is not None and (leading := self.leading(result)):
-            document[self.name] = {**leading, **document[self.name]}
+        if self.leading is not None and document.get(self.name) is not None:
+            document[self.name] = {**self.leading(result), **document[self.name]}
 
     def json(self, found: Any, scores: FiniteScores) -> Document:  # noqa: ANN401  # any part of a result
         """Its columns by name."""
@@ -167,7 +181,7 @@ class AnswerTable(Part):
         found = self.of(result)
         if found is ABSENT or found is None:
             return {each.name: () for each in self.header if not each.sometimes}
-        return {**self.leading(result), **self.cells(found)}
+        return {**(self.leading(result) if self.leading else {}), **self.cells(found)}
 
     @property
     def header(self) -> tuple[Cells, ...]:
@@ -196,10 +210,16 @@ class AnswerRow(AnswerTable):
 
 @dataclass(frozen=True)
 class Keyed(AnswerTable):
-    """Cells for each of some keys: JSON has an object for each, a single table the column `key` before the others."""
+    """Cells for each of some keys: JSON has an object for each, a single table the column `key` before the others.
+
+    inner   what the contract calls the schema of these objects.
+    every   whether all keys are there.
+    """
 
     key: Cells = field(kw_only=True)
     keys: tuple[str, ...] = ()
+    inner: str = ""
+    every: bool = True
 
     @property
     def header(self) -> tuple[Cells, ...]:

@@ -36,8 +36,8 @@ _CLASS_NAME = Text("The name of a class.", minimum=1, maximum=100)
 class _ByClass(Field):
     """An object of columns, one for each class, by name."""
 
-    def __init__(self, column: Field, about: str, example: object) -> None:
-        super().__init__(about, example=example)
+    def __init__(self, column: Field, about: str, example: object, component: str = "") -> None:
+        super().__init__(about, example=example, component=component)
         self.column = column
 
     def read(self, value: object) -> dict[str, Any]:
@@ -125,6 +125,7 @@ class ClassesRequestSchema(DrawnSchema):
         "For each of 2 to 100 classes, by its name of 1 to 100 characters, the scores of the rows. The higher, the "
         "more likely a row belongs to the class, unless `lower_is_positive`. They need not be probabilities.",
         {"cat": [0.9, 0.2], "dog": [0.1, 0.8]},
+        component="ClassScores",
     )
     labels = _ClassLabels(
         "Multiclass: a list with the class of each row, one for each score: text, integers or booleans; `3` and `3.0` "

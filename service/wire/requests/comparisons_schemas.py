@@ -73,7 +73,9 @@ class ComparisonsRequestSchema(DrawnSchema):
         minimum=2,
         maximum=MOST_EVALUATIONS,
     )
-    indices = ChoiceSet(tuple(INDICES), "The indices that `best_tradeoff` has; all by default.")
+    indices = ChoiceSet(
+        tuple(INDICES), "The indices that `best_tradeoff` has; all by default.", component="TradeoffIndex"
+    )
     missing = missing_field()
     json_only = frozenset({"evaluations"})
 

@@ -121,7 +121,9 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         minimum=0,
         maximum=1,
     )
-    include = ChoiceSet(INCLUDES, "Which parts the answer has; by default all but `calibration` and `statistics`.")
+    include = ChoiceSet(
+        INCLUDES, "Which parts the answer has; by default all but `calibration` and `statistics`.", component="Output"
+    )
     keep = Choice(
         KEEPS,
         "Which rows `points` keeps: `all`; `corners`, without those on the straight line between their neighbours, so "
@@ -129,6 +131,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         "or `hull`, only those on the ROC convex hull. It thins `points` and never changes an area. `all` by default. "
         "Drawn from the rows of `drawn`, linear in counts between them, neither curve is more than a quarter of a "
         "pixel from that of all rows, on a plane of 1,000 by 1,000 pixels. A million scores leave a few thousand.",
+        component="Keep",
     )
     interpolation = ObjectField(InterpolationSchema())
     thresholds = NumberColumn(

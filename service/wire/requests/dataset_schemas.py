@@ -59,7 +59,8 @@ class DatasetSchema(ObjectSchema):
     where = Where(
         "For a dataset: which rows to evaluate. An object of filters, named as the dataset lists them, each with a "
         "value or a list of at most 1,000 values: strings, numbers or booleans. Strings are compared with the text of "
-        "any column, such as `2026-11-01` with a date. `{}` filters nothing, and may be sent without a dataset."
+        "any column, such as `2026-11-01` with a date. `{}` filters nothing, and may be sent without a dataset.",
+        component="Where",
     )
     tolerance = Number(
         "For a dataset: how far apart the bounds of the areas may be. Without it, the rows are grouped by score, and "

@@ -52,15 +52,17 @@ class Field(fields.Field[Any]):
 
     about     what it means, for the contract; the first sentence stands alone, in help and in the guide.
     example   a valid value, for messages and the contract.
+    component what the contract calls its schema, if that has a name.
     """
 
     metavar = "JSON"
     """How help calls the text of a value."""
 
-    def __init__(self, about: str, *, example: object = None) -> None:
+    def __init__(self, about: str, *, example: object = None, component: str = "") -> None:
         super().__init__()
         self.about = about
         self.example = example
+        self.component = component
 
     def read(self, value: Any) -> Any:  # noqa: ANN401  # any JSON value, or a column
         """Check a value. Raises Wrong, or ValidationError for what is in it."""
@@ -364,8 +366,8 @@ class Choice(Field):
 
     metavar = "NAME"
 
-    def __init__(self, choices: tuple[str, ...], about: str) -> None:
-        super().__init__(about, example=choices[0])
+    def __init__(self, choices: tuple[str, ...], about: str, *, component: str = "") -> None:
+        super().__init__(about, example=choices[0], component=component)
         self.choices = choices
 
     def read(self, value: object) -> str:
@@ -396,8 +398,8 @@ class ChoiceSet(Field):
 
     metavar = "NAMES"
 
-    def __init__(self, choices: tuple[str, ...], about: str) -> None:
-        super().__init__(about, example=choices[:2])
+    def __init__(self, choices: tuple[str, ...], about: str, *, component: str = "") -> None:
+        super().__init__(about, example=choices[:2], component=component)
         self.choices = choices
 
     def read(self, value: object) -> frozenset[str]:

@@ -12,7 +12,7 @@ from marshmallow import ValidationError, post_load
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
-from service.curves.partial_areas import PartialRange
+from service.curves.partial_areas import OVER, PartialRange
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
 from service.inference.rules import (
@@ -106,6 +106,14 @@ class RuleSchema(RangeSchema):
         "`tpr_at_fpr` or the λ of an index. These need it; other metrics do not take it.",
         minimum=0,
         maximum=1,
+    )
+    over = Choice(
+        OVER,
+        "The rate that the range of `partial` runs over. `partial` needs it; other metrics do not take it.",
+    )
+    to = Number("Where it ends, at least 1e-9 above where it begins; 1 by default.", minimum=0, maximum=1)
+    min_tpr = Number(
+        "For `partial` over `fpr`, the lowest true positive rate that counts.", minimum=0, exclusive_maximum=1
     )
     at_threshold = Number(
         "The threshold in use, for `precision`, `recall` and `fpr`, which need it, and for an index, which is "
@@ -222,7 +230,8 @@ class BaselineSchema(EvaluationSchema):
     component = "Baseline"
     about = (
         "The evaluation that `max_drop` is measured from, such as that of the model in use: `scores` with `labels` "
-        "(and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind and in data."
+        "(and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind and in data. "
+        "The label that means positive, and the direction of the scores, are the evaluation's unless it has its own."
     )
 
     @post_load

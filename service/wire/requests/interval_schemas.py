@@ -40,7 +40,7 @@ class IntervalsSchema(ObjectSchema):
     example: ClassVar = {"level": 0.95}
 
     level = Level()
-    method = Choice(INTERVAL_METHODS, "How an interval is computed; `auto` by default.")
+    method = Choice(INTERVAL_METHODS, "How an interval is computed; `auto` by default.", component="IntervalMethod")
     resamples = Whole(
         "How many resamples a bootstrap takes; 2000 by default. With fewer than 100, the ends of an interval would be "
         "close to the lowest and the highest resample. B resamples allow a level of at most 1 - 2/(B + 1).",

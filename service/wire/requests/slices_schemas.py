@@ -198,7 +198,8 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
         "booleans, all of one kind, or `null`. Arrow and Parquet may have dates and timestamps, too, which become "
         "text such as 2024-01-31. At most 100,000 slices, and 1,000 characters in a text. No column may have the name "
         "of one in the answer, such as `rows` or `roc`. For a dataset, columns that it lists as slices, each with an "
-        "empty list."
+        "empty list.",
+        component="SliceColumns",
     )
     operating_points = ObjectList(
         OperatingPointSchema(),

@@ -75,7 +75,7 @@ class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     )
 
     charts = charts_field("tradeoffs")
-    indices = ChoiceSet(tuple(INDICES), "The indices that the answer has; all by default.")
+    indices = ChoiceSet(tuple(INDICES), "The indices that the answer has; all by default.", component="TradeoffIndex")
     min_precision = Number(
         "Consider only rows with at least this precision, compared as the double that the answer shows. 0 by default.",
         minimum=0,

@@ -1,0 +1,56 @@
+"""The answers to the example requests, as the application gives them now.
+
+An answer has the name of its request; a table in CSV is asked for the table of its name, or where there are no tables
+for each report.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+from service.app import create_app
+from service.operations.operation import Operation
+from service.settings import read_settings
+from service.wire.media_types import CSV, JSON
+
+Examples = dict[str, dict[str, Any]]
+"""{media type: {name: a request, with what is said about it and about its answer}}"""
+
+_QUERY = re.compile(r"`\?([^`]+)`")
+
+
+def answers_of(operation: Operation, examples: Examples) -> dict[tuple[str, str], dict[str, Any]]:
+    """Ask the application: {(status, media type): {name: the example of an answer}}."""
+    client = create_app(read_settings({})).test_client()
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for kind, name, accept in _asked(operation, examples):
+        example = examples[kind][name]
+        told = example["answer"]
+        query = _query_of(example) | ({"table": name} if accept == CSV else {})
+        body = json.dumps(example["value"]) if kind == JSON else example["value"]
+        headers = {"Accept": accept}
+        path = f"/v1/{operation.name}"
+        answer = client.post(path, data=body, content_type=kind, query_string=query, headers=headers)
+        if answer.mimetype != accept:
+            raise LookupError(f"The example {name} of {operation.name} is refused: {answer.text}")
+        status, value = str(answer.status_code), answer.get_json() if accept == JSON else answer.text
+        summary = told[accept] if isinstance(told, dict) else told
+        found.setdefault((status, accept), {})[name] = {"summary": summary, "value": value}
+    return found
+
+
+def _asked(operation: Operation, examples: Examples) -> Iterator[tuple[str, str, str]]:
+    """Each example, and the media types of the answers to show: (that of the request, its name, that of the answer)."""
+    for name in examples.get(JSON, {}):
+        yield JSON, name, JSON
+    for name in examples.get(CSV, {}):
+        for accept in (CSV,) if operation.tables else (operation.reports or (JSON,)):
+            yield CSV, name, accept
+
+
+def _query_of(example: dict[str, Any]) -> dict[str, str]:
+    """The query that an example's description shows."""
+    query = _QUERY.search(example.get("description", ""))
+    return dict(parse_qsl(query[1], strict_parsing=True)) if query else {}
