@@ -343,3 +343,12 @@ def test_a_list_as_long_as_allowed_is_lifted():
     assert lifted.to_list() == values
     with pytest.raises(Problem):
         lift_columns(json.dumps({"a": values}).encode(), len(values) - 1)
+
+
+def test_without_simdjson_the_strict_parser_reads_every_list(monkeypatch):
+    """There is no wheel for every Python."""
+    body = f'{{"scores": {LONG}, "labels": [{", ".join(["1", "0"] * (SHORTEST_LIFTED // 2))}]}}'.encode()
+    lifted = ask("curves", body).body
+    monkeypatch.setattr(json_columns, "_LIFTS", False)
+    assert decode_json(body, LIMITS)["scores"] == json.loads(LONG)
+    assert ask("curves", body).body == lifted
