@@ -18,7 +18,6 @@ TWINS = {
 
 MODULES = {
     "classes": "the operation: its declaration, its picture, its command",
-    "columns": "the operation, and what it lists",
     "comparisons": "the operation: its declaration, its picture",
     "curves": "the operation: its declaration, its picture, its command",
     "gates": "the operation: its declaration, its picture",

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, IntArray
-from service.curves.clock import is_bounded
+from service.curves.clock import in_time, is_bounded
 from service.wire.columns.sentences import NO_VALUE
 from service.wire.spellings import BLANKS
 from service.wire.wrong import Wrong
@@ -198,7 +198,7 @@ def _of_list(value: list[Any]) -> Column:
     places: dict[object, int] = {}
     values: list[Any] = []
     numbered: list[int | None] = []
-    for each in value:
+    for each in in_time(value):
         if each is None:
             numbered.append(None)
             continue
