@@ -6,6 +6,7 @@ Only an evaluator reads them, under its limit of memory, because pyarrow may not
 import struct
 from collections.abc import Iterable
 
+import numpy as np
 import pyarrow as pa
 
 from service.wire.columns import Column, is_readable, typed_column, unreadable_column
@@ -21,8 +22,8 @@ MOST_BATCHES = 10_000
 _BEFORE_MESSAGES = 8
 """Bytes of an Arrow file before its first message."""
 
-_HEADER, _COMPRESSION = 2, 3
-"""Fields of a message and of a record batch in Arrow's Message.fbs, by their indices."""
+_HEADER, _DATA, _BUFFERS, _COMPRESSION = 2, 1, 2, 3
+"""Fields in Arrow's Message.fbs by their indices: of a message, of a dictionary, and two of a record batch."""
 
 
 class ArrowTable:
@@ -36,12 +37,12 @@ class ArrowTable:
         self._is_file = is_file
         self.rows = 0
         try:
-            self._refuse_old_compression()
+            self._check_compression()
             self._schema = self._opened([])[1].schema
             self.header = list(self._schema.names)
         except MemoryError:
             raise
-        except (struct.error, *UNREADABLE):
+        except (struct.error, IndexError, ValueError, *UNREADABLE):
             raise self._malformed() from None
         if len(self.header) > MOST_COLUMNS:
             raise too_many_columns()
@@ -71,8 +72,7 @@ class ArrowTable:
             if self.rows > self._limits.max_rows:
                 raise too_many_rows(self.rows, self._limits.max_rows)
             if size > self._limits.max_decompressed_bytes:
-                most = self._limits.max_decompressed_bytes
-                raise Problem("body_too_large", f"The columns unpack to more than the limit of {most} bytes.")
+                raise self._too_large()
             if len(batches) == MOST_BATCHES:
                 detail = f"There are more than {MOST_BATCHES} record batches; write fewer, longer ones."
                 raise invalid_value("", "too_many_batches", detail)
@@ -83,15 +83,23 @@ class ArrowTable:
             raise no_rows("The table has no rows.")
         return pa.Table.from_batches(batches)
 
-    def _refuse_old_compression(self) -> None:
-        """Refuse batches that are compressed, but of metadata as before Arrow 1.0: pyarrow takes them for numbers."""
+    def _check_compression(self) -> None:
+        """Refuse what unpacks to more than the limit before anything is unpacked.
+
+        So are batches that are compressed, but whose metadata is that of before Arrow 1.0: pyarrow takes their bytes
+        for numbers.
+        """
+        most = self._limits.max_decompressed_bytes
         start = _BEFORE_MESSAGES if self._is_file else 0
+        size = 0
         for message in pa.ipc.MessageReader.open_stream(self._body[start:]):
-            if message.metadata_version != pa.ipc.MetadataVersion.V4:
-                return
-            if message.type == "record batch" and _is_compressed(message.metadata.to_pybytes()):
+            unpacked = _unpacked_bytes(message, most)
+            if unpacked and message.metadata_version == pa.ipc.MetadataVersion.V4:
                 detail = "The Arrow data are compressed as they were before Arrow 1.0; write them anew."
                 raise Problem("unsupported_media_type", detail)
+            size += unpacked
+            if size > most:
+                raise self._too_large()
 
     def _opened(self, fields: list[int]) -> tuple[pa.BufferReader, pa.RecordBatchReader]:
         options = pa.ipc.IpcReadOptions(
@@ -105,21 +113,43 @@ class ArrowTable:
             return (reader.get_batch(place) for place in range(reader.num_record_batches))
         return reader  # type: ignore[no-any-return]  # pyarrow has no types
 
+    def _too_large(self) -> Problem:
+        most = self._limits.max_decompressed_bytes
+        return Problem("body_too_large", f"The columns unpack to more than the limit of {most} bytes.")
+
     def _malformed(self) -> Problem:
         kind = "file" if self._is_file else "stream"
         return Problem("malformed_body", f"The body is not an Arrow {kind}, or only part of one.")
 
 
-def _is_compressed(metadata: bytes) -> bool:
-    """Whether the batch of a message is compressed, by the flatbuffer of its metadata, which pyarrow has verified."""
-    (root,) = struct.unpack_from("<I", metadata)
-    header = _field(metadata, root, _HEADER)
-    batch: int = header + struct.unpack_from("<I", metadata, header)[0]
-    return _field(metadata, batch, _COMPRESSION) != batch
+def _unpacked_bytes(message: pa.ipc.Message, most: int) -> int:
+    """What the compressed buffers of a message unpack to, each of which begins with its length; little over `most`."""
+    metadata = message.metadata.to_pybytes()
+    if message.type not in {"record batch", "dictionary"}:
+        return 0
+    batch = _followed(metadata, _field(metadata, _followed(metadata, 0), _HEADER))
+    if message.type == "dictionary":
+        batch = _followed(metadata, _field(metadata, batch, _DATA))
+    buffers = _field(metadata, batch, _BUFFERS)
+    if batch in {buffers, _field(metadata, batch, _COMPRESSION)}:
+        return 0
+    listed = _followed(metadata, buffers)
+    (count,) = struct.unpack_from("<I", metadata, listed)
+    offsets, lengths = np.frombuffer(metadata, "<i8", 2 * count, listed + 4).reshape(-1, 2).T
+    offsets = offsets[lengths > 0]
+    body = np.frombuffer(message.body, np.uint8)
+    sizes = body[offsets[:, None] + np.arange(8)].view("<i8")
+    return int(np.clip(sizes, 0, most + 1).sum())
+
+
+def _followed(metadata: bytes, place: int) -> int:
+    """The place to which an offset in a flatbuffer points."""
+    found: int = place + struct.unpack_from("<I", metadata, place)[0]
+    return found
 
 
 def _field(metadata: bytes, table: int, index: int) -> int:
-    """The place of a table's field; that of the table itself if it lacks the field."""
+    """The place of a table's field in a flatbuffer; that of the table itself if it lacks the field."""
     offsets = table - struct.unpack_from("<i", metadata, table)[0]
     (length,) = struct.unpack_from("<H", metadata, offsets)
     place = 4 + 2 * index
