@@ -25,7 +25,7 @@ from service.wire.answers.encoders import ONE_TABLE, Encoded
 from service.wire.answers.output import Output
 from service.wire.formats.charsets import in_utf8
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
-from service.wire.formats.decoders import DECODERS, decoder_of
+from service.wire.formats.decoders import DECODERS
 from service.wire.formats.missing_cells import without_missing
 from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, with_hint
@@ -64,11 +64,11 @@ def answer(
 
     `output` takes the body and checks memory for it. If it writes to a file, the Answer has no body; after a failure
     the file is useless. Raises TooMuchWork if the request turns out to be more work than `effort`; it may also be
-    invalid, and must be answered where no other request waits for it. Raises NotPlain if the body may only be plain.
+    invalid, and must be answered where no other request waits for it.
     """
 
     def decode(operation: Operation, limits: Limits) -> tuple[Decoded, Selection]:
-        decoded, selection = _decoded(request, operation, limits, plain=effort is not None and effort.plain)
+        decoded, selection = _decoded(request, operation, limits)
         queries = queries_in(decoded, operation.schema.fields, request.datasets)
         if queries:
             rehearsed = replaced(decoded, {query.place: query.stand_ins() for query in queries})
@@ -191,8 +191,8 @@ def _beginning(pieces: Iterator[Piece], size: int) -> list[Piece]:
     return taken
 
 
-def _decoded(request: Request, operation: Operation, limits: Limits, *, plain: bool) -> tuple[Decoded, Selection]:
-    """Read the body with the options in the query, and what to encode of the result. Raises NotPlain."""
+def _decoded(request: Request, operation: Operation, limits: Limits) -> tuple[Decoded, Selection]:
+    """Read the body with the options in the query, and what to encode of the result."""
     parameters = _unique(request.parameters)
     selection = _selection(request, operation, parameters)
     body: Body = b""
@@ -203,8 +203,7 @@ def _decoded(request: Request, operation: Operation, limits: Limits, *, plain: b
             raise _without_body(media_type)
         media_type = media_type_of(body, media_type, request.content_encoding)
         body = in_utf8(body, media_type, request.charset, limits.max_decompressed_bytes)
-        decode = decoder_of(media_type, plain=plain)
-        return decode(body, parameters, operation.form, limits), selection
+        return DECODERS[media_type](body, parameters, operation.form, limits), selection
     except Problem as problem:
         raise with_hint(problem, body, media_type, request.content_encoding) from None
 

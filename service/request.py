@@ -37,13 +37,11 @@ class Effort:
     seconds       the processor time of its thread.
     body_bytes    the most that the body may become when it is decompressed or its columns are decoded.
     answer_bytes  the most that the answer may become before it is compressed.
-    plain         whether no library in C++ may parse a columnar body: a crash would end the server's own process.
     """
 
     seconds: float
     body_bytes: int
     answer_bytes: int
-    plain: bool = False
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from service.answer import answer, response_media_types
 from service.curves.clock import TooMuchWork
 from service.request import Effort, Request
-from service.wire.columns import MOST_VALUES
+from service.wire.columns.listed import MOST_VALUES
 from service.wire.formats.table_columns import MOST_COLUMNS
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET, SVG
@@ -238,26 +238,15 @@ class TestParquet:
         encodings = {"use_dictionary": False, "column_encoding": {"t": "DELTA_BYTE_ARRAY"}}
         assert self.listed(self.TABLE, **encodings) == [
             ("x", "number", 0, [0.5, 1.5], False),
-            ("t", "text", None, [], True),
+            ("t", "text", 0, ["a", "b"], False),
             ("y", "number", 0, [1, 0], False),
         ]
-
-    def test_columns_beyond_the_limit_are_listed(self):
-        rows = np.arange(3000.0)
-        wide = pa.table({"a": rows, "b": rows, "c": rows, "label": pa.array([True, False] * 1500)})
-        kinds = ["number", "number", "number", "boolean"]
-        found = self.listed(wide, use_dictionary=False)
-        assert [row[1:3] for row in found] == list(zip(kinds, [0, 0, None, None], strict=True))
 
     def test_where_others_wait_a_smaller_limit_leaves_nothing_out(self):
         rows = np.arange(4000.0)
         request = Request("columns", "/v1/columns", PARQUET, JSON, (), parquet_body(pa.table({"a": rows, "b": rows})))
         with pytest.raises(TooMuchWork):
             answer(request, LIMITS, Effort(60, 40_000, 1 << 20))
-
-    def test_all_of_them_may_be_left_out(self):
-        encodings = {"use_dictionary": False, "column_encoding": {"t": "DELTA_BYTE_ARRAY"}}
-        assert self.listed(self.TABLE.select(["t"]), **encodings) == [("t", "text", None, [], True)]
 
     def test_a_damaged_column_is_refused(self):
         body = bytearray(parquet_body(self.TABLE, compression="none"))

@@ -6,23 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TWINS = {
-    "_": "a function registered for a type, which nobody calls by name",
     "_Command": "the type of a command that a decorator returns unchanged",
-    "_DEFAULT_LABELS": "labels whose positive one is clear, in the terms of a format",
     "_LOG": "the service's log",
     "_NORMAL": "the standard normal distribution",
     "OPERATION": "the declaration of an operation, in its module",
     "_ANSWER": "the parts of an operation's answer",
     "_READ_AT": "where the description of a picture reads its curves",
-    "_SCHEMA": "the place of the schema in a footer",
-    "_TAIL": "the bytes after a footer",
     "summary_lines": "what a command prints of an answer, for each command",
 }
 """{name that several modules define: the one meaning that it has in all of them}"""
 
 MODULES = {
     "classes": "the operation: its declaration, its picture, its command",
-    "columns": "the operation, and what it lists",
     "comparisons": "the operation: its declaration, its picture",
     "curves": "the operation: its declaration, its picture, its command",
     "gates": "the operation: its declaration, its picture",

@@ -26,9 +26,8 @@ from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.evaluation import CurvesWarning
 from service.operations import OPERATIONS
 from service.request import Answer, Request
-from service.wire.formats.arrow_columns import column_of_array
+from service.wire.columns import Column, distinct_labels
 from service.wire.formats.csv_dialect import DECIMALS, DELIMITERS, has_numbers_as_names
-from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.formats.likely_columns import unused_weights
 from service.wire.formats.query_options import (
     CLOSED_ENDS,
@@ -215,8 +214,8 @@ class EngineRows:
             tolerance=self.engine.tolerance,
             most_bins=engine.most_bins,
         )
-        groups = {name: column_of_array(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
-        slices = {name: column_of_array(result.slices[name]) for name in by}
+        groups = {name: Column.of(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
+        slices = {name: Column.of(result.slices[name]) for name in by}
         return {"groups": FoundGroups(groups, result.rest)} | ({SLICES: slices} if by else {})
 
     def _advice_on(self, failure: str, *, out_of_memory: bool) -> Iterable[str]:

@@ -18,8 +18,6 @@ from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.datasets.file import VARIABLE, Dataset
 from service.datasets.queries import DatasetQuery
 from service.wire import columns
-from service.wire.formats.arrow_columns import ArrowColumn, column_of_array
-from service.wire.formats.distinct_labels import distinct_labels
 from service.wire.problems import Problem, invalid_value, pointer_token
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.groups_schemas import FoundGroups
@@ -53,9 +51,9 @@ def queried_groups(query: DatasetQuery) -> dict[str, Any]:
     return fields
 
 
-def _slice_values(values: "np.ndarray[Any, Any]", name: str, place: str) -> ArrowColumn:
+def _slice_values(values: "np.ndarray[Any, Any]", name: str, place: str) -> columns.Column:
     """Check the values of a column of slices. Raises Problem, without a row number: these rows are groups."""
-    column = column_of_array(values)
+    column = columns.Column.of(values)
     try:
         columns.categories(column)
     except Wrong as error:
@@ -80,7 +78,7 @@ def _found(query: DatasetQuery) -> "Found":
     )
 
     def read_labels(values: list[Any], rows: IntArray) -> tuple[BoolArray, str | None]:
-        read = distinct_labels(values, rows, dataset.positive_label)
+        read = columns.distinct_labels(values, rows, dataset.positive_label)
         return read.positive, read.rest
 
     try:

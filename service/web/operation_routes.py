@@ -8,7 +8,6 @@ import io
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
@@ -42,16 +41,15 @@ from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.answers import png
 from service.wire.answers.output import Output
 from service.wire.formats.codings import CODINGS, IDENTITY
-from service.wire.formats.plain_arrow import NotPlain
 from service.wire.limits import Limits
-from service.wire.media_types import GENERAL, NEVER_PLAIN, PNG
+from service.wire.media_types import COLUMNAR, GENERAL, PNG
 from service.wire.problems import Problem, instance_of, invalid_value
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
-_READ_ELSEWHERE = NEVER_PLAIN | frozenset(GENERAL)
-"""Media types of bodies that only an evaluator reads: columnar ones, unless they may be plain, and vague ones."""
+_READ_ELSEWHERE = COLUMNAR | frozenset(GENERAL)
+"""Media types of bodies that only an evaluator reads: columnar ones, and vague ones."""
 
 _UNASKED = (
     "A page from another origin must send a Content-Type that browsers ask the server about first, such as "
@@ -110,7 +108,6 @@ class Operations:
         self._max_body_bytes = max_body_bytes
         self._big_body_bytes = big_body_bytes
         self._effort = Effort(small_seconds, big_body_bytes, _ANSWERED * big_body_bytes)
-        self._effort_here = replace(self._effort, plain=True)
 
     def operate(self, operation: str) -> Response:
         """Answer the current request, or request its next pass."""
@@ -158,10 +155,10 @@ class Operations:
                 result = self._columnar.answer(asked, self._effort, client_of(environ))
             else:
                 require_memory(_REQUEST_BYTES)
-                result = answer(asked, self._limits, self._effort_here, Output(_PIECE_BYTES))
-        except (TooMuchWork, NotPlain) as error:
+                result = answer(asked, self._limits, self._effort, Output(_PIECE_BYTES))
+        except TooMuchWork:
             environ["wsgi.input"] = io.BytesIO(asked.body)  # under another server it can be read only once
-            return Pass.BIG if isinstance(error, TooMuchWork) else Pass.COLUMNAR
+            return Pass.BIG
         return _response(result, [result.body], len(result.body))
 
     def _answer_big(self, asked: Request) -> Response:

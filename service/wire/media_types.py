@@ -17,9 +17,6 @@ TEXT = "text/plain"
 COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET})
 """Formats read by a C++ library, which must not crash in a process that other requests depend on."""
 
-NEVER_PLAIN = COLUMNAR - {ARROW_STREAM}
-"""Those of them that only this library reads; plain streams are read by NumPy, too."""
-
 GENERAL: Mapping[str, str | None] = MappingProxyType(
     {
         "": None,

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -14,9 +13,8 @@ from hypothesis import strategies as st
 
 from service.answer import answer
 from service.operations import OPERATIONS
-from service.request import Effort, Request
+from service.request import Request
 from service.wire.formats.codings import CODINGS, IDENTITY, compress
-from service.wire.formats.plain_arrow import NotPlain
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, json_body, parquet_body
 from tests.support import strategies
@@ -33,9 +31,6 @@ from tests.support.strategies import (
 )
 
 Columns = dict[str, list[Any]]
-
-PLAIN = Effort(seconds=60, body_bytes=1 << 30, answer_bytes=1 << 30, plain=True)
-"""What the server's own process reads."""
 
 LABELS: dict[str, tuple[Any, Any, str | None]] = {
     "numbers": (0, 1, None),
@@ -71,8 +66,6 @@ def ask(
     asked = Request(operation, "/", media_type, accept, parameters, content, content_encoding=coding)
     result = answer(asked, LIMITS)
     assert result.status == 200, result.body
-    with suppress(NotPlain):
-        assert answer(asked, LIMITS, PLAIN).body == result.body
     return result.body
 
 

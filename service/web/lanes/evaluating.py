@@ -20,6 +20,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy.ma  # noqa: F401  # as in app.py: Arrow imports it with the first array
+
 from service.answer import answer, lack_of_memory
 from service.curves.clock import TooMuchWork
 from service.curves.sweep.sweep import COMPILED

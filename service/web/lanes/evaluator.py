@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 from service.curves.sweep.sweep import COMPILED
 from service.request import Answer, Effort, Request
-from service.web.lanes.evaluating import Failure, Task, run_evaluator
+from service.web.lanes.evaluating import EvaluatorFailed, Failure, Task, run_evaluator
 from service.wire.limits import Limits
 
 NICENESS = 10
@@ -25,6 +25,9 @@ STOP_SECONDS = 5.0
 
 JOIN_SECONDS = 5.0
 """How long to wait for a killed process."""
+
+CRASHES = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
+"""The signals by which a library that reads a crafted body may end its process; others come from outside."""
 
 _LOOK_SECONDS = 0.5
 """How often to look whether a process should have stopped."""
@@ -37,6 +40,10 @@ _STARTING = Lock()
 
 class EvaluatorDied(Exception):
     """The process ended before answering."""
+
+
+class EvaluatorCrashed(EvaluatorDied):
+    """The process ended by one of CRASHES."""
 
 
 class EvaluatorNotStarted(EvaluatorDied):
@@ -72,8 +79,8 @@ class EvaluatorProcess:
     def answer(self, request: Request, effort: Effort | None, seconds: float) -> Answer:
         """Answer a request whose body comes with it; the Answer has its body.
 
-        Raises TooMuchWork, EvaluatorDied, EvaluatorFailed, or DeadlineExceeded after `seconds`; after the last three,
-        call `end`.
+        Raises TooMuchWork, EvaluatorDied, which may be EvaluatorCrashed, EvaluatorFailed, or DeadlineExceeded after
+        `seconds`; after the last three, call `end`.
         """
         return self._ask(Task(request, effort, in_files=False), (), seconds)
 
@@ -92,10 +99,20 @@ class EvaluatorProcess:
                 reduction.send_handle(self._pipe, file.fileno(), self.pid)
             result = self._received(end)
         except (EOFError, OSError) as error:
-            raise EvaluatorDied from error
+            raise self._how_it_ended() from error
         if isinstance(result, Failure):
             raise result.error
         return cast("Answer", result)
+
+    def _how_it_ended(self) -> Exception:
+        """The exception for a process whose pipe has closed; to exit without a signal, unasked, is a defect."""
+        with _STARTING:
+            self._process.join(JOIN_SECONDS)
+        code = self._process.exitcode
+        if code is not None and -code in CRASHES:
+            return EvaluatorCrashed()
+        exited = code is not None and code >= 0 and self._stopped is None
+        return EvaluatorFailed() if exited else EvaluatorDied()
 
     def _received(self, end: float) -> object:
         """Wait for a message until `end`, or for STOP_SECONDS if the process has been told to stop."""

@@ -13,10 +13,17 @@ from typing import BinaryIO, TypeVar
 from service.curves.clock import TooMuchWork
 from service.request import Answer, Effort, Request
 from service.web.lanes.evaluating import NoRoom
-from service.web.lanes.evaluator import DeadlineExceeded, EvaluatorDied, EvaluatorNotStarted, EvaluatorProcess
+from service.web.lanes.evaluator import (
+    DeadlineExceeded,
+    EvaluatorCrashed,
+    EvaluatorDied,
+    EvaluatorNotStarted,
+    EvaluatorProcess,
+)
 from service.web.passes import Client, ClientGone
 from service.web.spool import Spool
 from service.wire.limits import Limits
+from service.wire.media_types import COLUMNAR, GENERAL
 from service.wire.problems import Problem, no_room
 
 TRIES = 2
@@ -24,6 +31,9 @@ TRIES = 2
 
 IDLE_SECONDS = 5.0
 """How long an idle evaluator is kept: a new one takes milliseconds, an idle one memory."""
+
+_MAY_CRASH = COLUMNAR | frozenset(GENERAL)
+"""Declared types of bodies that a parser in C++ reads, and that may be crafted such that it crashes."""
 
 _Result = TypeVar("_Result")
 
@@ -71,10 +81,11 @@ class EvaluatorPool:
     def answer(self, request: Request, effort: Effort, client: Client) -> Answer:
         """Answer a request whose body comes with it.
 
-        Raises TooMuchWork; Problem deadline_exceeded, or helper_died if two evaluators died of it; EvaluatorFailed for
-        a defect; ClientGone if the client has gone and the evaluator was ended.
+        Raises TooMuchWork; Problem deadline_exceeded, malformed_body if an evaluator crashed on a columnar body, or
+        helper_died if two evaluators died of it; EvaluatorFailed for a defect; ClientGone if the client has gone and
+        the evaluator was ended.
         """
-        return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), client)
+        return self._tried(lambda evaluator, seconds: evaluator.answer(request, effort, seconds), request, client)
 
     def answer_in_files(self, request: Request, body: BinaryIO, client: Client) -> tuple[Answer, BinaryIO]:
         """Answer a request whose body is in a file; returns the answer and the file with its body.
@@ -93,7 +104,7 @@ class EvaluatorPool:
 
         try:
             body.flush()
-            return self._tried(answer, client)
+            return self._tried(answer, request, client)
         except NoRoom as error:
             self._spool.note_failure()
             raise no_room() from error
@@ -120,7 +131,7 @@ class EvaluatorPool:
         with suppress(EvaluatorDied):
             self._keep(self._evaluator())
 
-    def _tried(self, ask: Callable[[EvaluatorProcess, float], _Result], client: Client) -> _Result:
+    def _tried(self, ask: Callable[[EvaluatorProcess, float], _Result], request: Request, client: Client) -> _Result:
         end = time.monotonic() + self._seconds
         for attempt in range(1, TRIES + 1):
             try:
@@ -129,6 +140,8 @@ class EvaluatorPool:
                 if client.gone:
                     raise ClientGone from None
                 self._on_end("died")
+                if isinstance(error, EvaluatorCrashed) and request.content_type in _MAY_CRASH:
+                    raise Problem("malformed_body", "The body could not be read: it seems to be damaged.") from error
                 if attempt == TRIES and isinstance(error, EvaluatorNotStarted):
                     raise Problem("overloaded", "No process can be started for the evaluation right now.") from error
             except DeadlineExceeded:

@@ -19,7 +19,7 @@ on its way through its passes.
 
     small      heads and small requests: the loop, one between two rounds of reading and sending; a thread would only
                compete with it for the GIL
-    columnar   small Parquet bodies, and Arrow ones that are not plain: one thread, which hands them to an evaluator
+    columnar   small Parquet and Arrow bodies: one thread, which hands them to an evaluator
     big        all other work: a thread for each slot; slots are counted over all processes
 
 The queues are fair (`queues.py`): between owners (API keys, or addresses if there are none), then between connections.

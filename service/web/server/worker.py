@@ -29,7 +29,7 @@ from service.web.server.expiry import Held
 from service.web.server.lane import LoopLane, ThreadLane
 from service.web.server.parser import new_parser
 from service.web.server.server import Bounds, Server
-from service.wire.media_types import NEVER_PLAIN
+from service.wire.media_types import COLUMNAR
 
 SWEEP_SECONDS = 1.0
 """Seconds between sweeps of the connections, and between heartbeats."""
@@ -139,7 +139,7 @@ class Worker(BaseWorker):
             spool=extensions["spool"].open,
             being_written=extensions["big_pool"].bytes_being_written,
             new_parser=partial(new_parser, self.cfg),
-            columnar_types=NEVER_PLAIN,
+            columnar_types=COLUMNAR,
             routes=frozenset(rule.rule for rule in self.wsgi.url_map.iter_rules() if "<" not in rule.rule),
         )
 

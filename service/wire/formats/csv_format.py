@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from service.curves.arrays import IntArray
-from service.curves.clock import in_time, takes_long
+from service.curves.clock import in_time, still_time, takes_long
 from service.environment import require_memory
+from service.wire.columns import Column, one_array
 from service.wire.formats.charsets import WINDOWS_1252, has_no_controls
 from service.wire.formats.csv_dialect import (
     WELL_QUOTED,
@@ -36,7 +37,6 @@ from service.wire.formats.table_columns import (
     too_many_columns,
     unique_places,
 )
-from service.wire.formats.text_columns import TextColumn
 from service.wire.limits import Limits
 from service.wire.media_types import CSV
 from service.wire.problems import Problem
@@ -104,7 +104,7 @@ class CsvTable:
             numbers = np.flatnonzero(~Records.of(self._body).is_blank)
         return int(numbers[row + self.has_header]) - self.has_header
 
-    def read(self, names: list[str]) -> dict[str, TextColumn]:
+    def read(self, names: list[str]) -> dict[str, Column]:
         """Read the named columns as text, without rows that have no value.
 
         Raises Problem for a row of another width, or if there are no rows.
@@ -121,7 +121,10 @@ class CsvTable:
             message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
             raise no_rows(message)
         self.rows = table.num_rows
-        return {name: TextColumn(table[position], self._dialect.decimal) for name, position in positions.items()}
+        return {
+            name: Column(one_array(table[position]), "csv", self._dialect.decimal)
+            for name, position in positions.items()
+        }
 
     def _leave_out_rows_without_values(self) -> None:
         """Leave out what spreadsheets write for rows that were formatted or emptied, such as `;;`."""
@@ -145,6 +148,7 @@ class CsvTable:
             ragged.append(row)
             return "error"
 
+        still_time()
         require_memory(_MEMORY_PER_BYTE * len(self._body))
         try:
             table = arrow_csv.read_csv(

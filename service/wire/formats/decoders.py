@@ -6,8 +6,6 @@ The document has the shape of the JSON body, so that one schema checks them all.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import service.wire.formats.json_lists  # which registers how plain lists are read
-import service.wire.formats.slice_columns  # noqa: F401  # registers how columns define slices
 from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.codings import Body
 from service.wire.formats.csv_dialect import Dialect
@@ -16,12 +14,11 @@ from service.wire.formats.json_format import decode_json
 from service.wire.formats.json_shapes import refuse_other_shapes
 from service.wire.formats.missing_cells import column_pointers
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.plain_arrow import NotPlain, PlainArrowTable
 from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
 from service.wire.formats.table_columns import Table
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, NEVER_PLAIN, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 from service.wire.problems import invalid_value
 
 Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
@@ -53,12 +50,12 @@ def _with_columns(table: CsvTable, form: TableForm, parameters: Mapping[str, str
     return {**parameters, **dict(zip(wanted, free, strict=False))}
 
 
-def _columnar(make: Callable[[Body, TableForm, Limits], Table]) -> Decoder:
+def _columnar(make: Callable[[Body, Limits], Table]) -> Decoder:
     """Make the decoder of a table that is not CSV."""
 
     def decode(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
         _refuse_dialect(parameters)
-        return form.decode(make(body, form, limits), parameters)
+        return form.decode(make(body, limits), parameters)
 
     return decode
 
@@ -73,17 +70,8 @@ def _refuse_dialect(parameters: Mapping[str, str]) -> None:
 DECODERS: dict[str, Decoder] = {
     JSON: _decode_json_body,
     CSV: _decode_csv_body,
-    ARROW_STREAM: _columnar(lambda body, _, limits: ArrowTable(body, limits)),
-    ARROW_FILE: _columnar(lambda body, _, limits: ArrowTable(body, limits, is_file=True)),
-    PARQUET: _columnar(lambda body, form, limits: ParquetTable(body, limits, skips=form.skips)),
+    ARROW_STREAM: _columnar(ArrowTable),
+    ARROW_FILE: _columnar(lambda body, limits: ArrowTable(body, limits, is_file=True)),
+    PARQUET: _columnar(ParquetTable),
 }
 """{media type: decoder}, the default first."""
-
-_PLAIN_ARROW = _columnar(lambda body, _, limits: PlainArrowTable(body, limits))
-
-
-def decoder_of(media_type: str, *, plain: bool) -> Decoder:
-    """The decoder of a body. Raises NotPlain if it has to be `plain`, but only a library in C++ reads this type."""
-    if plain and media_type in NEVER_PLAIN:
-        raise NotPlain
-    return _PLAIN_ARROW if plain and media_type == ARROW_STREAM else DECODERS[media_type]

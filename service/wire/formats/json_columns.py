@@ -7,18 +7,23 @@ Knows where a list of numbers begins and ends, not what a body means, nor whethe
 """
 
 import re
-from dataclasses import dataclass
-from typing import Any
+import sys
+from contextlib import suppress
 
 import numpy as np
-import simdjson
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, blocks
+from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, blocks
 from service.curves.clock import still_time
-from service.wire.columns import Labels, chosen_labels, first_misfit, items, label_misfit, labels, numbers, tally
+from service.wire.columns import Column
 from service.wire.problems import Problem
-from service.wire.spellings import as_number, as_truth, unquoted
+
+with suppress(ImportError):  # there is no wheel for every Python
+    import simdjson
+
+_LIFTS = "simdjson" in sys.modules
+"""Whether lists are lifted; otherwise the strict parser reads them, too."""
 
 PLACEHOLDER = "-Infinity"
 """The placeholder for a list: not JSON, but a constant that Python's parser reports.
@@ -40,31 +45,20 @@ _BEGINS_WITH_A_NUMBER = re.compile(rb"\[\s*+[-\d]")
 _COMMA, _ZERO, _NINE = np.uint8(ord(",")), np.uint8(ord("0")), np.uint8(9)
 _SEPARATORS = (b",", b", ")
 """What most writers of JSON put between two values: a comma, or a comma and a space."""
-_DEFAULT_LABELS = ({0.0, 1.0}, {-1.0, 1.0})
 
 
-@dataclass(slots=True, eq=False)
-class NumberList:
-    """A list of numbers, (n,) with n > 0, all below 2^53 in size, so that no integer was rounded.
-
-    low, high   the least and the greatest number.
-    """
-
-    values: FloatArray
-    low: float
-    high: float
-
-
-def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
+def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[Column]]:
     """Replace long flat lists of numbers by placeholders, and return the rest and the lists in order.
 
     Each lifted text is a valid JSON list of numbers. Parsing the rest shows whether it was a value and not part of a
     string: only then is its placeholder reported as a constant. Nothing is lifted from a body that already has the
     constant. Raises Problem `too_many_rows` for a list of more than `longest` numbers, unparsed.
     """
+    if not _LIFTS:
+        return body, []
     parser = simdjson.Parser()  # one per call: threads cannot share it
     rest: list[bytes] = []
-    lifted: list[NumberList] = []
+    lifted: list[Column] = []
     copied = end = 0
     for _ in range(MOST_LISTS):
         last = body.find(b"]", end)
@@ -88,7 +82,7 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[NumberList]]:
     return placeholder.join(rest), lifted
 
 
-def _number_list(body: bytes, start: int, end: int, longest: int, parser: simdjson.Parser) -> NumberList | None:
+def _number_list(body: bytes, start: int, end: int, longest: int, parser: "simdjson.Parser") -> Column | None:
     """Parse the list of numbers between two brackets; None for other text, or if an integer may be rounded.
 
     Numbers contain no comma, so the text can be cut at any comma: its pieces are lists of numbers if and only if it is
@@ -107,7 +101,7 @@ def _number_list(body: bytes, start: int, end: int, longest: int, parser: simdjs
     if values is None:
         return None
     low, high = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
-    return NumberList(values, low, high) if max(-low, high) < LARGEST_EXACT_INTEGER else None
+    return Column(pa.array(values), "json") if max(-low, high) < LARGEST_EXACT_INTEGER else None
 
 
 def _digits(text: NDArray[np.uint8]) -> FloatArray | None:
@@ -121,7 +115,7 @@ def _digits(text: NDArray[np.uint8]) -> FloatArray | None:
     return None
 
 
-def _numbers(body: bytes, start: int, end: int, parser: simdjson.Parser) -> FloatArray | None:
+def _numbers(body: bytes, start: int, end: int, parser: "simdjson.Parser") -> FloatArray | None:
     """Parse the list of numbers between two brackets, piece by piece; None for other text."""
     pieces: list[FloatArray] = []
     whole = memoryview(body)
@@ -136,46 +130,11 @@ def _numbers(body: bytes, start: int, end: int, parser: simdjson.Parser) -> Floa
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def _parsed(text: bytes, parser: simdjson.Parser) -> FloatArray | None:
-    """Parse one list of numbers; None for other text.
-
-    Numbers of 20 digits with an exponent take up to 12 µs each, all others 0.02 µs.
-    """
+def _parsed(text: bytes, parser: "simdjson.Parser") -> FloatArray | None:
+    """Parse one list of numbers; None for other text. Numbers of 20 digits with an exponent take up to 12 µs each."""
     still_time()
     try:  # in one expression: a named document would block the parser's next call
         found = np.frombuffer(parser.parse(text).as_buffer(of_type="d"), np.float64)  # type: ignore[union-attr]  # a list
     except (ValueError, TypeError, RuntimeError):  # not JSON; not a number; out of range
-        found = np.empty(0)
+        return None
     return found if found.size else None
-
-
-@numbers.register
-def _(column: NumberList, *, nullable: bool) -> FloatArray:  # noqa: ARG001  # has no nulls
-    return column.values
-
-
-@labels.register
-def _(column: NumberList, positive_label: object) -> Labels:
-    values, low, high = column.values, column.low, column.high
-    ones: BoolArray = values == high
-    zeros: BoolArray = values == low
-    binary = low == high or np.count_nonzero(zeros) == values.size - np.count_nonzero(ones)
-    if binary and positive_label is None and any({low, high} <= allowed for allowed in _DEFAULT_LABELS):
-        return Labels(ones if high == 1 else ~ones)
-    read = as_truth if {low, high} <= {0.0, 1.0} and binary else as_number
-    wanted = None if positive_label is None else read(positive_label)
-    if binary and wanted in (low, high):
-        return Labels(ones if wanted == high else zeros)
-    counted = tally(*np.unique(values, return_counts=True))
-    if positive_label is None:
-        rows = np.sort(np.unique(values, return_index=True)[1])
-        firsts = zip(rows.tolist(), values[rows].tolist(), strict=True)
-        raise label_misfit(first_misfit(firsts, _DEFAULT_LABELS), counted)
-    chosen = np.zeros_like(ones) if wanted is None or not low <= wanted <= high else values == float(wanted)
-    return chosen_labels(chosen, unquoted(positive_label), counted)
-
-
-@items.register
-def _(column: NumberList) -> list[Any]:
-    listed: list[Any] = column.values.tolist()
-    return listed

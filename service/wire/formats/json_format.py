@@ -14,7 +14,8 @@ from itertools import accumulate
 import numpy as np
 
 from service.curves.clock import still_time
-from service.wire.formats.json_columns import PLACEHOLDER, NumberList, lift_columns
+from service.wire.columns import Column
+from service.wire.formats.json_columns import PLACEHOLDER, lift_columns
 from service.wire.limits import Limits
 from service.wire.problems import FieldError, Problem, pointer_token
 
@@ -45,11 +46,11 @@ class StrictJsonError(ValueError):
         self.pointer = pointer
 
 
-def parse_json(text: str, lifted: Sequence[NumberList] = ()) -> object:
+def parse_json(text: str, lifted: Sequence[Column] = ()) -> object:
     """Parse strict JSON with placeholders for lists that were lifted out. Raises StrictJsonError."""
     columns = iter(lifted)
 
-    def constant(name: str) -> NumberList:
+    def constant(name: str) -> Column:
         column = next(columns, None) if name == PLACEHOLDER else None
         if column is None:
             instead = "leave out its row" if name == "NaN" else "replace it by a number beyond all others"
@@ -92,7 +93,7 @@ def _what_is_wrong(error: json.JSONDecodeError) -> str:
 
 
 def decode_json(body: bytes, limits: Limits) -> object:
-    """Decode a JSON body; each long list of numbers becomes a NumberList.
+    """Decode a JSON body; each long list of numbers becomes a Column.
 
     Raises Problem `malformed_body`, and `too_many_rows`, `body_too_large` or TooMuchWork before much is allocated.
     """

@@ -5,13 +5,10 @@ Knows what pandas and other tools write, not what a request means.
 
 from typing import Any
 
-from service.curves.arrays import FloatArray
-from service.wire.columns import Contents, Labels, contents, labels, numbers
-from service.wire.formats.json_columns import NumberList
+from service.wire.columns import Column
 from service.wire.media_types import CSV
 from service.wire.problems import FieldError, invalid_request, invalid_value, pointer_token
 from service.wire.usual_names import likely
-from service.wire.wrong import Wrong
 
 _SEND_COLUMNS = 'send an object of columns, such as {"scores": [0.9, 0.2], "labels": [1, 0]}; in Python, '
 _MOST_EXAMINED = 100
@@ -40,7 +37,7 @@ def refuse_names_of_other_libraries(document: object) -> None:
     missing = [key for key in ("scores", "labels") if key not in document]
     if not missing:
         return
-    renamed = likely([name for name, value in document.items() if isinstance(value, (list, NumberList))], missing)
+    renamed = likely([name for name, value in document.items() if isinstance(value, (list, Column))], missing)
     errors = [
         FieldError(f"/{pointer_token(name)}", "unknown_field", f"Unknown field; did you mean {key}?")
         for key, name in renamed.items()
@@ -77,7 +74,7 @@ def _call_that_converts(document: dict[str, Any]) -> str | None:
         first = value[0] if isinstance(value, list) and value else None
         if isinstance(first, dict) and {"name", "data"} <= first.keys():  # a list of tensors
             return f'{{each["name"]: each["data"] for each in body["{name}"]}}'
-        if isinstance(first, (dict, list, NumberList)):
+        if isinstance(first, (dict, list, Column)):
             names = "" if isinstance(first, dict) else ', columns=["scores", "labels"]'
             return f'pandas.DataFrame(body["{name}"]{names}).to_dict(orient="list")'
         if isinstance(value, dict):
@@ -92,29 +89,3 @@ def _text(text: str) -> str:
     if "," in text:
         return f"The body is a JSON string that seems to hold CSV: send that text itself, with Content-Type: {CSV}."
     return f"The body is a string; {_SEND_COLUMNS}{_CALL}."
-
-
-@numbers.register
-def _(column: dict, *, nullable: bool) -> FloatArray:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
-    raise _by_row(column)
-
-
-@labels.register
-def _(column: dict, positive_label: object) -> Labels:  # type: ignore[type-arg]  # noqa: ARG001  # as for a list
-    raise _by_row(column)
-
-
-@contents.register
-def _(column: dict) -> Contents:  # type: ignore[type-arg]  # as for a list
-    raise _by_row(column)
-
-
-def _by_row(column: dict[str, Any]) -> Wrong:
-    if column.keys() & {"dtype", "bdata"}:
-        detail = "This is an encoded array, as plotly writes NumPy's; it must be a list: array.tolist()."
-        return Wrong("not_a_column", detail)
-    detail = (
-        f"This is an object of rows, as pandas' to_json and to_dict write; it must be a list: {_CALL}; "
-        "of a typed array in JavaScript, Array.from(array)."
-    )
-    return Wrong("not_a_column", detail)

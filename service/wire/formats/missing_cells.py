@@ -6,23 +6,18 @@ rows, as do a baseline's that is paired with it, and evaluations that share a co
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import reduce, singledispatch
+from functools import reduce
 from operator import getitem, or_
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import types
 
 from service.curves.arrays import BoolArray, IntArray
 from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.errors import counted_rows
 from service.curves.evaluation import CurvesWarning
-from service.wire.columns import NO_VALUE, SharedColumn
-from service.wire.formats.arrow_columns import ArrayColumn, ArrowColumn
-from service.wire.formats.json_columns import NumberList
+from service.wire.columns import Column
 from service.wire.formats.query_options import (
     COUNTS_COLUMNS,
     GROUP_ENDS,
@@ -34,7 +29,6 @@ from service.wire.formats.query_options import (
     Decoded,
 )
 from service.wire.formats.table_columns import no_rows
-from service.wire.formats.text_columns import TextColumn
 from service.wire.problems import pointer_token
 
 _INNER = ("baseline", "tuning")
@@ -84,7 +78,7 @@ def without_missing(decoded: Decoded) -> Decoded:
         if told is None:
             continue
         warnings.append(told)
-        taken = {id(place.column): _taken(place.column, kept) for place in places}
+        taken = {id(place.column): Column.of(place.column).take(kept) for place in places}
         for place in places:
             changed = _with(changed, place.path, taken[id(place.column)])
             row_of[place.pointer] = _through(kept, decoded.row_of.get(place.pointer))
@@ -130,7 +124,7 @@ def _with_the_same_rows(document: Mapping[str, Any]) -> Iterator[list[_Place]]:
     tuning, *evaluations = others
     yield tuning
     every = [place for places in evaluations for place in places]
-    if any(isinstance(place.column, SharedColumn) for place in every):
+    if len({id(place.column) for place in every}) < len(every):
         yield every
     else:
         yield from evaluations
@@ -143,7 +137,7 @@ def _kept(places: list[_Place], decoded: Decoded) -> tuple[IntArray, CurvesWarni
         named = _names_of_labels(decoded.document, place) if place.is_labels else None
         if place.may_be_empty or named == "":
             continue
-        found = _is_missing(_unshared(place.column), named is None)
+        found = Column.of(place.column).is_missing(words=named is None)
         if found is not None and found.any():
             absent[decoded.pointer(place.pointer)] = found
     if not absent:
@@ -178,66 +172,8 @@ def _with(given: Any, path: _Path, value: object) -> Any:  # noqa: ANN401  # any
     return copy
 
 
-def _unshared(column: object) -> object:
-    return column.column if isinstance(column, SharedColumn) else column
-
-
 def _length(column: object) -> int | None:
     """The rows of a column; None for anything else."""
-    column = _unshared(column)
-    if isinstance(column, list):
-        return len(column)
-    if isinstance(column, NumberList):
-        return column.values.size
-    cells = getattr(column, "cells", None)
-    return None if cells is None else len(cells)
-
-
-def _taken(column: object, rows: IntArray) -> object:
-    """A column with these rows."""
-    if isinstance(column, SharedColumn):
-        return SharedColumn(_taken(column.column, rows))
-    if isinstance(column, list):
-        return [column[row] for row in rows.tolist()]
-    if isinstance(column, NumberList):
-        values = column.values[rows]
-        return NumberList(values, float(values.min()), float(values.max()))
-    cells: Any = column.cells  # type: ignore[attr-defined]  # every other kind has them
-    return replace(column, cells=cells[rows] if isinstance(cells, np.ndarray) else cells.take(pa.array(rows)))  # type: ignore[type-var]  # a dataclass
-
-
-@singledispatch
-def _is_missing(_column: object, _has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # singledispatch has no keywords
-    """Which cells have no value; None if all have one."""
-    return None
-
-
-@_is_missing.register
-def _(column: list, _has_no_words: bool) -> BoolArray | None:  # type: ignore[type-arg]  # noqa: FBT001  # as above
-    return np.fromiter((cell is None for cell in column), np.bool_, len(column)) if None in column else None
-
-
-@_is_missing.register
-def _(column: TextColumn, has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # as above
-    """Blank cells, and where no word is a value also words such as NA."""
-    cells = pc.ascii_trim(column.cells, " \t")
-    words = NO_VALUE if has_no_words else ("",)
-    found: BoolArray = pc.is_in(cells, pa.array(words, cells.type)).to_numpy()
-    return found
-
-
-@_is_missing.register
-def _(column: ArrowColumn, _has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # as above
-    """Nulls, also within a dictionary, and NaN."""
-    cells = column.cells
-    if cells is None:
-        return None
-    if types.is_dictionary(cells.type):
-        chunks = [pc.invert(chunk.dictionary.is_valid().take(chunk.indices).fill_null(False)) for chunk in cells.chunks]  # noqa: FBT003  # pyarrow's signature
-        return pa.chunked_array(chunks, pa.bool_()).to_numpy()  # type: ignore[no-any-return]  # pyarrow has no types
-    return cells.is_null(nan_is_null=types.is_floating(cells.type)).to_numpy()  # type: ignore[no-any-return]  # likewise
-
-
-@_is_missing.register
-def _(column: ArrayColumn, _has_no_words: bool) -> BoolArray | None:  # noqa: FBT001  # as above
-    return np.isnan(column.cells) if column.cells.dtype.kind == "f" else None
+    if isinstance(column, Column):
+        return None if column.cells is None else len(column)
+    return len(column) if isinstance(column, (list, np.ndarray)) else None

@@ -1,140 +1,115 @@
-"""Reads Parquet files: bytes to the same typed columns as from an Arrow stream.
+"""Reads Parquet files: bytes to typed columns, of which only those that a request reads are unpacked.
 
-The size to which a file unpacks is read from its page headers and checked against the limits before any page is
-unpacked.
+Only an evaluator reads them, under its limit of memory, because pyarrow may not survive a crafted body.
 """
 
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import parquet, types
 
-from service.curves.clock import is_bounded, still_time
-from service.wire.formats.arrow_columns import UNREADABLE, ArrowColumn, typed_column, validate
+from service.wire.columns import Column, is_readable, typed_column, unreadable_column
+from service.wire.columns.column import is_text
 from service.wire.formats.codings import Body
-from service.wire.formats.parquet_footer import Chunk, Column, Footer
-from service.wire.formats.parquet_pages import page_headers
-from service.wire.formats.table_columns import LONGEST_HEADER, no_rows, too_many_rows, unique_places
+from service.wire.formats.table_columns import (
+    MOST_COLUMNS,
+    no_rows,
+    too_many_columns,
+    too_many_rows,
+    unique_places,
+)
+from service.wire.formats.validation import UNREADABLE, validate
 from service.wire.limits import Limits
-from service.wire.problems import Problem, invalid_value
+from service.wire.problems import Problem
 
-MOST_PAGES = 20_000
-"""Each page costs time, however small it is."""
 _BYTES_OF_A_CELL = 8
 """The bytes that a cell may take in memory; a page of few bytes may repeat a cell many times."""
 
-_PLAIN_DICTIONARY, _DELTA_LENGTH_BYTE_ARRAY, _DELTA_BYTE_ARRAY, _RLE_DICTIONARY = 2, 6, 7, 8
-_DICTIONARY_ENCODINGS = {_PLAIN_DICTIONARY, _RLE_DICTIONARY}
-_MISUNDERSTOOD = (KeyError, IndexError, TypeError, ValueError)
-"""What reading an invalid footer or page header raises."""
+_PARQUET_NAMES = (
+    (types.is_date, "date"),
+    (types.is_time, "time"),
+    (types.is_timestamp, "timestamp"),
+    (types.is_nested, "nested"),
+)
+"""Types that are called otherwise than in Arrow."""
 
 
 class ParquetTable:
-    """A Parquet file whose footer has been read; columns are read on demand.
-
-    skips   whether a column refused for its length or its encoding is treated as unsupported instead.
-    """
+    """A Parquet file whose footer has been read; columns are read on demand."""
 
     header_is = "the columns are"
 
-    def __init__(self, body: Body, limits: Limits, *, skips: bool = False) -> None:
-        self._body = body
+    def __init__(self, body: Body, limits: Limits) -> None:
+        self._body = pa.py_buffer(memoryview(body))
         self._limits = limits
-        self._skips = skips
-        self._pages = self._header_bytes = self._bytes = 0
         try:
-            self._footer = Footer(body)
-        except _MISUNDERSTOOD:
-            raise _malformed() from None
-        if self._footer.rows > limits.max_rows:
-            raise too_many_rows(self._footer.rows, limits.max_rows)
-        self.header = [column.name for column in self._footer.columns]
-
-    @property
-    def rows(self) -> int:
-        """The number of rows that the footer declares."""
-        return self._footer.rows
-
-    def read(self, names: list[str]) -> dict[str, ArrowColumn]:
-        """Read the named columns, without data if their type is not supported."""
-        places = unique_places(self.header, names)
-        if self._footer.rows == 0:
-            raise no_rows("The table has no rows.")
-        chosen = {name: self._footer.columns[place] for name, place in places.items()}
-        readable = [column for column in chosen.values() if column.element is not None]
-        cells = self._cells(readable) if readable else {}
-        return {
-            name: typed_column(cells[column], column.read_as) if column in cells else ArrowColumn(None, column.read_as)
-            for name, column in chosen.items()
-        }
-
-    def _cells(self, columns: list[Column]) -> dict[Column, pa.ChunkedArray]:
-        try:
-            chunks = self._footer.chunks(columns)
-            encodings = {column: self._encodings(column, chunks[column]) for column in columns}
-            read = {column: found for column, found in encodings.items() if found is not None}
-            if not read:
-                return {}
-            footer = self._footer.of_columns(list(read))
-        except _MISUNDERSTOOD:
-            raise _malformed() from None
-        repeating = [str(place) for place, found in enumerate(read.values()) if found & _DICTIONARY_ENCODINGS]
-        try:
-            table = self._table(footer, repeating)
-            validate(table.columns, self._limits.max_decompressed_bytes)
+            file = self._file([])
+            self._schema = file.schema_arrow
         except MemoryError:
             raise
-        except UNREADABLE:
-            raise _malformed() from None
-        if table.num_rows != self._footer.rows:
-            raise _malformed()
-        return dict(zip(read, table.columns, strict=True))
+        except UNREADABLE as error:
+            raise _refused(error) from None
+        self.header = list(self._schema.names)
+        self.rows = file.metadata.num_rows
+        if self.rows > limits.max_rows:
+            raise too_many_rows(self.rows, limits.max_rows)
+        if len(self.header) > MOST_COLUMNS:
+            raise too_many_columns()
 
-    def _encodings(self, column: Column, chunks: list[Chunk]) -> set[int] | None:
-        """Return the encodings of a text column's pages; None for a column that is skipped."""
-        before = self._bytes
+    def read(self, names: list[str]) -> dict[str, Column]:
+        """Read the named columns, without data if their type is not supported."""
+        kinds = {name: self._schema.types[place] for name, place in unique_places(self.header, names).items()}
+        if not self.rows:
+            raise no_rows("The table has no rows.")
+        read = [name for name, kind in kinds.items() if is_readable(kind)]
         try:
-            return self._encodings_within_limits(column, chunks)
-        except Problem as problem:
-            # Where others wait, exceeding a smaller limit moves the request elsewhere.
-            if not self._skips or (is_bounded() and problem.type.code == "body_too_large"):
-                raise
-            self._bytes = before
-            return None
+            self._check_size(_BYTES_OF_A_CELL * self.rows * len(read))
+            table = self._read(read, [name for name in read if is_text(kinds[name]) or types.is_binary(kinds[name])])
+            self._check_size(table.get_total_buffer_size())
+            validate([table[name] for name in read], self._limits.max_decompressed_bytes)
+            columns = {name: typed_column(table[name], _name_of(kinds[name])) for name in read}
+        except MemoryError:
+            raise
+        except UNREADABLE as error:
+            raise _refused(error) from None
+        if read and table.num_rows != self.rows:
+            raise _malformed()
+        return columns | {name: unreadable_column(_name_of(kinds[name])) for name in names if name not in columns}
 
-    def _table(self, footer: bytes, repeating: list[str]) -> pa.Table:
-        metadata = parquet.ParquetFile(pa.BufferReader(footer)).metadata
-        file = parquet.ParquetFile(
+    def _read(self, names: list[str], texts: list[str]) -> pa.Table:
+        """Read columns; each distinct text is held only once, unless it is encoded by its difference to another.
+
+        A name with a point may also select a column within another, which is not looked at.
+        """
+        try:
+            return self._file(texts).read(columns=names, use_threads=False)
+        except OSError as error:
+            if "Not yet implemented" not in str(error):
+                raise
+            return self._file([]).read(columns=names, use_threads=False)
+
+    def _file(self, repeating: list[str]) -> parquet.ParquetFile:
+        return parquet.ParquetFile(
             pa.BufferReader(self._body),
-            metadata=metadata,
-            read_dictionary=repeating,  # each distinct text is held only once
+            read_dictionary=repeating,
             pre_buffer=False,
             page_checksum_verification=True,
         )
-        return file.read(use_threads=False)
 
-    def _encodings_within_limits(self, column: Column, chunks: list[Chunk]) -> set[int]:
-        """Return the encodings of a text column's pages, after checking that the column unpacks within the limits."""
-        encodings: set[int] = set()
-        unpacked = 0
-        for chunk in chunks:
-            for page in page_headers(self._body, chunk.start, chunk.end, chunk.rows):
-                still_time()
-                encodings.add(page.encoding)
-                unpacked += page.uncompressed_bytes
-                self._pages += 1
-                self._header_bytes += page.header_bytes
-                if self._pages > MOST_PAGES or self._header_bytes > LONGEST_HEADER:
-                    detail = f"The columns have more than {MOST_PAGES} pages, or pages with long headers; write fewer."
-                    raise invalid_value("", "too_many_batches", detail)
-        self._bytes += max(unpacked, _BYTES_OF_A_CELL * self._footer.rows)
-        if self._bytes > self._limits.max_decompressed_bytes:
-            most = self._limits.max_decompressed_bytes
+    def _check_size(self, size: int) -> None:
+        """Refuse columns that are too large. pyarrow is not asked for their sizes in the footer: some make it abort."""
+        most = self._limits.max_decompressed_bytes
+        if size > most:
             raise Problem("body_too_large", f"The columns unpack to more than the limit of {most} bytes.")
-        # Text encoded by reference to the text before may unpack to any length; so may a dictionary that is decoded.
-        mixed = _DELTA_LENGTH_BYTE_ARRAY in encodings and encodings & _DICTIONARY_ENCODINGS
-        if _DELTA_BYTE_ARRAY in encodings or mixed:
-            detail = f"A column of text is encoded as {'DELTA_LENGTH_BYTE_ARRAY' if mixed else 'DELTA_BYTE_ARRAY'}"
-            raise Problem("unsupported_media_type", f"{detail}; write it plain or with a dictionary.")
-        return encodings if column.is_text else set()
+
+
+def _name_of(kind: pa.DataType) -> str:
+    """What a type is called in Parquet."""
+    return next((name for is_it, name in _PARQUET_NAMES if is_it(kind)), str(kind))
+
+
+def _refused(error: Exception) -> Problem:
+    if "crypt" in str(error).lower():
+        return Problem("unsupported_media_type", "The Parquet file is encrypted; send it unencrypted.")
+    return _malformed()
 
 
 def _malformed() -> Problem:

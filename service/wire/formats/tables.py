@@ -13,7 +13,6 @@ from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
 from service.curves.slicing import MOST_SLICE_COLUMNS
-from service.wire.columns import SharedColumn
 from service.wire.formats.json_shapes import refuse_names_of_other_libraries
 from service.wire.formats.likely_columns import (
     did_you_mean,
@@ -70,7 +69,6 @@ class TableForm:
     fields          what reads the texts of the parameters.
     complete        adds the options in the query to a JSON body.
     answers_tables  whether the operation also takes the parameter `table`, which is not read here.
-    skips           whether a column that cannot be read may be skipped.
     """
 
     parameters: tuple[str, ...]
@@ -78,7 +76,6 @@ class TableForm:
     fields: QueryFields = field(default_factory=dict)
     complete: Callable[[object, Mapping[str, str], QueryFields], Decoded] = _complete_request
     answers_tables: bool = True
-    skips: bool = False
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -203,10 +200,10 @@ def _read_with_baseline(table: Table, parameters: Mapping[str, str], fields: Que
         message = "baseline_scores names a second column of scores, but this table has counts."
         raise invalid_value(f"/{BASELINE}", "exclusive", message)
     scores = document.pop(BASELINE)
-    shared = {key: SharedColumn(document[key]) for key in ("labels", "weights") if key in document}
+    shared = {key: document[key] for key in ("labels", "weights") if key in document}
     pointers = {f"/baseline/{key}": decoded.pointer(f"/{key}") for key in (*shared, *MEANING)}
     pointers["/baseline/scores"] = decoded.pointer(f"/{BASELINE}")
-    return Decoded(document | shared | {"baseline": {"scores": scores} | shared}, {**decoded.pointers, **pointers})
+    return Decoded(document | {"baseline": {"scores": scores} | shared}, {**decoded.pointers, **pointers})
 
 
 def _read_hard_or_soft(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
@@ -302,7 +299,7 @@ def _read_several(table: Table, parameters: Mapping[str, str], fields: QueryFiel
         raise no_column(table, "labels")
     columns = table.read([*dict.fromkeys([*names, *shared.values()])])
     options = options_of(parameters, fields)
-    common: dict[str, object] = {key: SharedColumn(columns[name]) for key, name in shared.items()}
+    common: dict[str, object] = {key: columns[name] for key, name in shared.items()}
     common |= {key: options.pop(key) for key in MEANING if key in options}
     pointers: dict[str, str] = {}
     for position, name in enumerate(names):

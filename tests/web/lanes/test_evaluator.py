@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing import Pipe, reduction
 from pathlib import Path
 from threading import Event, Thread, Timer
+from unittest.mock import Mock
 
 import pytest
 
@@ -23,6 +24,7 @@ from service.web.lanes.evaluator import (
     _CONTEXT,
     NICENESS,
     DeadlineExceeded,
+    EvaluatorCrashed,
     EvaluatorDied,
     EvaluatorNotStarted,
     EvaluatorProcess,
@@ -262,3 +264,24 @@ def test_a_server_passes_its_library_on(tmp_path: Path) -> None:
         assert str(library) in Path(f"/proc/{evaluator.pid}/maps").read_text()
     finally:
         evaluator.end()
+
+
+@pytest.mark.parametrize(
+    ("code", "stopped", "error"),
+    [
+        (1, None, EvaluatorFailed),
+        (0, None, EvaluatorFailed),
+        (1, 0.0, EvaluatorDied),
+        (-signal.SIGKILL, None, EvaluatorDied),
+        (-signal.SIGTERM, None, EvaluatorDied),
+        (-signal.SIGSEGV, None, EvaluatorCrashed),
+        (None, None, EvaluatorDied),
+    ],
+)
+def test_how_a_process_ended_says_whose_fault_it_is(
+    evaluator: EvaluatorProcess, code: int | None, stopped: float | None, error: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluator, "_process", Mock(exitcode=code))
+        patch.setattr(evaluator, "_stopped", stopped)
+        assert type(evaluator._how_it_ended()) is error

@@ -19,11 +19,11 @@ from service.curves.clock import TooMuchWork
 from service.request import Answer, Effort, Request
 from service.web.lanes import pool as pools
 from service.web.lanes.evaluating import NoRoom
-from service.web.lanes.evaluator import NICENESS, EvaluatorDied, EvaluatorProcess
+from service.web.lanes.evaluator import CRASHES, NICENESS, EvaluatorDied, EvaluatorProcess
 from service.web.lanes.pool import EvaluatorPool
 from service.web.passes import Client, ClientGone
 from service.web.spool import Spool
-from service.wire.media_types import ARROW_STREAM, CSV, JSON, XML
+from service.wire.media_types import ARROW_STREAM, CSV, JSON, PARQUET, XML
 from service.wire.problems import Problem
 from tests.e2e.wire import SECONDS
 from tests.web.big_requests import BODY, LIMITS, request
@@ -38,6 +38,7 @@ class Pool(EvaluatorPool):
         self.ended: list[str] = []
         self.to_stop = 0
         self.to_kill = 0
+        self.by = signal.SIGKILL
         super().__init__(
             LIMITS,
             seconds=seconds,
@@ -54,7 +55,7 @@ class Pool(EvaluatorPool):
             os.kill(evaluator.pid, signal.SIGSTOP)
         if self.to_kill:
             self.to_kill -= 1
-            os.kill(evaluator.pid, signal.SIGKILL)
+            os.kill(evaluator.pid, self.by)
         return evaluator
 
     def ask(self, body: bytes, client: Client | None = None, **changes: Any) -> tuple[Any, bytes]:
@@ -142,6 +143,18 @@ def test_a_request_survives_one_death(pool: Pool) -> None:
     assert caught.value.type.code == "helper_died"
     assert pool.ended == ["died"] * 3
     assert pool.ask(BODY)[0].status == 200
+
+
+@pytest.mark.parametrize("crash", sorted(CRASHES))
+@pytest.mark.parametrize("media_type", [PARQUET, ""])
+def test_a_body_of_which_an_evaluator_crashes_is_not_tried_again(pool: Pool, crash: int, media_type: str) -> None:
+    pool.to_kill, pool.by = 1, signal.Signals(crash)
+    with pytest.raises(Problem, match="could not be read") as caught:
+        pool.ask(BODY, content_type=media_type)
+    assert caught.value.type.code == "malformed_body"
+    assert pool.ended == ["died"]
+    pool.to_kill = 1
+    assert pool.ask(BODY)[0].status == 200  # no crafted JSON does that, so it is tried again
 
 
 def test_an_evaluator_that_dies_while_it_waits_costs_no_try(pool: Pool) -> None:

@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.columns import labels, numbers
+from service.wire.columns import Column, labels, numbers
 from service.wire.formats import csv_format
 from service.wire.formats.csv_format import CsvTable, Dialect
 from service.wire.formats.table_columns import LONGEST_HEADER
-from service.wire.formats.text_columns import TextColumn
 from service.wire.problems import Problem
 from service.wire.wrong import Wrong
 from tests.support.asking import LIMITS, ask, refusals
@@ -20,7 +19,7 @@ from tests.support.raising import raised
 
 
 def column(*cells):
-    return TextColumn(pa.chunked_array([pa.array(cells, pa.string())]))
+    return Column(pa.array(cells, pa.string()), "csv")
 
 
 @pytest.mark.parametrize(
@@ -239,14 +238,14 @@ def test_refuses_labels_that_are_not_binary(cells, positive_label, row):
     ("cell", "value"), [("0,5", 0.5), (" -1,25e-3 ", -0.00125), ("7", 7.0), ("1e5", 1e5), (",5", 0.5), ("5,", 5.0)]
 )
 def test_a_decimal_comma_is_read_if_declared(cell, value):
-    comma = TextColumn(pa.chunked_array([[cell]]), ",")
+    comma = Column(pa.array([cell]), "csv", ",")
     assert numbers(comma, nullable=False).tolist() == [value]
     for point in ("0.5", "1.000", "1.000,5"):
         with pytest.raises(Wrong, match=f"^'{re.escape(point)}' is not a decimal number with decimal=comma"):
-            numbers(TextColumn(pa.chunked_array([["0,5", point]]), ","), nullable=False)
+            numbers(Column(pa.array(["0,5", point]), "csv", ","), nullable=False)
     with pytest.raises(Wrong, match=r"^'0,5' has a decimal comma: set decimal=comma[.]$"):
-        numbers(TextColumn(pa.chunked_array([["0,5"]])), nullable=False)
-    assert labels(TextColumn(pa.chunked_array([["1,0", "0"]]), ","), None).positive.tolist() == [True, False]
+        numbers(Column(pa.array(["0,5"]), "csv"), nullable=False)
+    assert labels(Column(pa.array(["1,0", "0"]), "csv", ","), None).positive.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +259,7 @@ def test_a_decimal_comma_is_read_if_declared(cell, value):
 )
 def test_commas_of_thousands_are_not_taken_for_decimal_commas(cell, advice):
     with pytest.raises(Wrong, match=f"^'{re.escape(cell)}' has a comma: {advice}[.]$"):
-        numbers(TextColumn(pa.chunked_array([["1", cell]])), nullable=False)
+        numbers(Column(pa.array(["1", cell]), "csv"), nullable=False)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "comma", "semicolon", "tab", "pipe"])

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from service.wire.columns import numbers
+from service.wire.columns import Column, numbers
 from service.wire.formats import json_columns, json_format
-from service.wire.formats.json_columns import MOST_LISTS, PIECE, PLACEHOLDER, SHORTEST_LIFTED, NumberList, lift_columns
+from service.wire.formats.json_columns import MOST_LISTS, PIECE, PLACEHOLDER, SHORTEST_LIFTED, lift_columns
 from service.wire.formats.json_format import decode_json, parse_json
 from service.wire.problems import Problem
 from tests.support.asking import LIMITS, ask
@@ -81,8 +81,8 @@ def told(read: Callable[[], Any]) -> tuple[str, Any]:
 
 
 def bits(value: Any) -> Any:
-    if isinstance(value, NumberList):
-        return [struct.pack("d", number) for number in value.values.tolist()]
+    if isinstance(value, Column):
+        return [struct.pack("d", number) for number in value.to_list()]
     if isinstance(value, dict):
         return {key: bits(member) for key, member in value.items()}
     if isinstance(value, list):
@@ -192,7 +192,7 @@ def test_long_lists_of_numbers_are_lifted():
     """The fast way is taken."""
     rest, lifted = lift_columns(f'{{"a": {LONG}, "b": ["x"], "c": {LONG}}}'.encode(), LONGEST)
     assert rest == f'{{"a": {PLACEHOLDER}, "b": ["x"], "c": {PLACEHOLDER}}}'.encode()
-    assert [column.values.tolist() for column in lifted] == [json.loads(LONG)] * 2
+    assert [column.to_list() for column in lifted] == [json.loads(LONG)] * 2
     document = parse_json(rest.decode(), lifted)
     assert [document["a"], document["c"]] == lifted
 
@@ -239,7 +239,7 @@ def test_single_digits_are_read_without_a_parser(separator, monkeypatch):
     monkeypatch.setattr(json_columns, "_numbers", lambda *_: pytest.fail("parsed"))
     digits = [number % 10 for number in range(SHORTEST_LIFTED)]
     _, lifted = lift_columns(f'{{"a": [{separator.join(map(str, digits))}]}}'.encode(), LONGEST)
-    assert [column.values.tolist() for column in lifted] == [digits]
+    assert [column.to_list() for column in lifted] == [digits]
 
 
 @pytest.mark.parametrize("separator", [b",", b", "])
@@ -261,7 +261,7 @@ def test_single_digits_and_what_looks_like_them_read_as_any_list(separator, monk
 def read(body: bytes) -> tuple[bytes, list[list[float]]]:
     """The rest of a body, and what was lifted out of it."""
     rest, lifted = lift_columns(body, LONGEST)
-    return rest, [column.values.tolist() for column in lifted]
+    return rest, [column.to_list() for column in lifted]
 
 
 @pytest.mark.parametrize("item", ["9007199254740992", "-9007199254740993", "1e300", "18446744073709551616"])
@@ -277,7 +277,7 @@ def test_a_list_is_lifted_whole_or_not_at_all(item):
     body = f'{{"a": [{numbers_in_pieces},{item},{numbers_in_pieces}], "b": [{numbers_in_pieces}]}}'.encode()
     rest, lifted = lift_columns(body, LONGEST)
     assert rest == body[: body.rindex(b"[")] + f"{PLACEHOLDER}}}".encode()
-    assert [column.values.tolist() for column in lifted] == [list(range(PIECE // 3))]
+    assert [column.to_list() for column in lifted] == [list(range(PIECE // 3))]
 
 
 def test_of_very_many_lists_some_stay():
@@ -315,7 +315,7 @@ def test_numbers_are_the_nearest_doubles():
     ]
     _, (column,) = lift_columns(f"[{','.join(texts)}]".encode(), LONGEST)
     expected = np.array([float(text) for text in texts])
-    rows = np.flatnonzero(column.values.view(np.uint64) != expected.view(np.uint64))
+    rows = np.flatnonzero(column.cells.to_numpy().view(np.uint64) != expected.view(np.uint64))
     assert set(rows.tolist()) <= {texts.index("-0")}  # an integer: 0
 
 
@@ -340,6 +340,15 @@ def test_threads_do_not_disturb_each_other():
 def test_a_list_as_long_as_allowed_is_lifted():
     values = [number / 4 for number in range(SHORTEST_LIFTED)]
     _, (lifted,) = lift_columns(json.dumps({"a": values}).encode(), len(values))
-    assert lifted.values.tolist() == values
+    assert lifted.to_list() == values
     with pytest.raises(Problem):
         lift_columns(json.dumps({"a": values}).encode(), len(values) - 1)
+
+
+def test_without_simdjson_the_strict_parser_reads_every_list(monkeypatch):
+    """There is no wheel for every Python."""
+    body = f'{{"scores": {LONG}, "labels": [{", ".join(["1", "0"] * (SHORTEST_LIFTED // 2))}]}}'.encode()
+    lifted = ask("curves", body).body
+    monkeypatch.setattr(json_columns, "_LIFTS", False)
+    assert decode_json(body, LIMITS)["scores"] == json.loads(LONG)
+    assert ask("curves", body).body == lifted

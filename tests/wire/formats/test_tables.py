@@ -4,7 +4,6 @@ import pytest
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.operations import OPERATIONS
-from service.wire.columns import SharedColumn
 from service.wire.formats.query_options import Decoded
 from service.wire.formats.tables import evaluation_and_baseline, one_evaluation, several_evaluations
 from service.wire.problems import Problem
@@ -244,7 +243,6 @@ def test_samples_over_shared_labels():
         assert set(evaluation) == {"name", "scores", "labels", "weights", "positive_label"}
         assert evaluation["positive_label"] == "1"
         for key in ("labels", "weights"):
-            assert isinstance(evaluation[key], SharedColumn)
             assert evaluation[key] is first[key]
     assert first["labels"] is not first["weights"]
     assert {key: value for key, value in decoded.document.items() if key != "evaluations"} == {"indices": ["jaccard"]}
@@ -272,7 +270,6 @@ def test_a_baseline_shares_labels_and_weights():
     assert set(document) == {"scores", "labels", "weights", "rules", "baseline"}
     assert set(document["baseline"]) == {"scores", "labels", "weights"}
     for key in ("labels", "weights"):
-        assert isinstance(document[key], SharedColumn)
         assert document["baseline"][key] is document[key]
     pointers = {key: decoded.pointer(f"/baseline/{key}/3") for key in ("scores", "labels", "weights")}
     assert pointers == {"scores": "/b/3", "labels": "/y/3", "weights": "/w/3"}

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from service.wire.columns import labels
-from service.wire.formats.distinct_labels import distinct_labels
+from service.wire.columns import distinct_labels, labels
 from service.wire.wrong import Wrong
 
 
