@@ -27,6 +27,7 @@ _A_SECOND = 1_000
 """Steps of a reference run, and runs in a second of our machine."""
 
 _REPEATS = 5
+_FIRST_SIZE, _GUESSES = 64, 8
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,14 @@ def sent(request: Request) -> int:
 
 def longest(family: Family, most: int) -> int:
     """Find about the largest size of a family whose requests have at most this many bytes; 0 if there is none."""
-    size = family.most
-    while size and (length := sent(family.request(size))) > most:
-        size = min(size - 1, size * most // length)
-    return size
+    size, found = min(family.most, _FIRST_SIZE), 0
+    for _ in range(_GUESSES):
+        length = sent(family.request(size))
+        found = max(found, size) if length <= most else found
+        size = min(family.most, size * most // length)
+        if size <= found:
+            break
+    return found
 
 
 def _least(work: Callable[[], object]) -> float:

@@ -41,14 +41,12 @@ ORDINARY = {
     "ten slices of 1,000 rows": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}),
     "their picture": asking("slices", sample(1000) | {"slices": {"a": [row % 10 for row in range(1000)]}}, accept=SVG),
     "three classes of 500 rows": asking("classes", classes(3, 500)),
-    "their curves": asking("classes", classes(3, 200), accept=SVG),
     "a gate of 1,000 rows": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}),
     "a paired gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "paired": True}),
     "its summary": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=MARKDOWN),
     "its picture": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=SVG),
     "a picture of curves": asking("curves", sample(1000) | {"include": ["auc"]}, accept=SVG),
     "of trade-offs": asking("tradeoffs", sample(1000), accept=SVG),
-    "of two models": asking("comparisons", compared("samples", 2, 200), accept=SVG),
     "curves with their pictures": asking("curves", sample(1000) | {"include": ["auc"], "charts": ["roc", "pr"]}),
     "a gate with its picture": asking(
         "gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "charts": ["gate"]}

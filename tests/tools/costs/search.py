@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from service.curves.sweep.sweep import COMPILED
+from service.environment import freeze_loaded_objects
 from tests.support.costs.families import BIG_BODY_BYTES, Family
 from tests.support.costs.measure import MOST_LONG, MOST_SHORT, SHORT_BYTES, Cost, longest, measured
 from tests.support.costs.other_families import comparisons_families, gates_families
@@ -70,6 +72,8 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.written:
         return longest_answers()
+    COMPILED.use_installed()  # as a server does
+    freeze_loaded_objects()
     results: list[Found] = []
     for family in families():
         if asked.only in family.name:
