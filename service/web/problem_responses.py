@@ -68,7 +68,6 @@ def _http_error_response(error: HTTPException) -> Response:
 
 
 def _nearest_path() -> str | None:
-    """Find the known path most similar to an unknown one."""
     known = [rule.rule for rule in current_app.url_map.iter_rules() if "<" not in rule.rule]
     known += [f"{GUIDE}/{page}" for page in pages()]
     return next(iter(get_close_matches(request.path[:_LONGEST_PATH], known, 1)), None)

@@ -95,7 +95,6 @@ def _write(line: bytes) -> None:
 
 
 def _loggable_facts(record: logging.LogRecord) -> dict[str, Any]:
-    """Take those facts of a record that may be logged."""
     shown: dict[str, Any] = _stamped(record.levelno) | {"event": _event(record), "logger": record.name}
     if (request_id := current_request_id.get()) is not None:
         shown["id"] = request_id

@@ -207,7 +207,6 @@ class Connection(asyncio.BufferedProtocol):
     # The application.
 
     def _ask(self, for_pass: Pass) -> None:
-        """Queue the request for a pass."""
         self._enter(Phase.ANSWERING)
         try:
             cast("Exchange", self.exchange).ask(for_pass, cast("RequestReader", self.reader).body)
@@ -265,7 +264,6 @@ class Connection(asyncio.BufferedProtocol):
         self._end()
 
     def _release_request(self) -> None:
-        """Release the request and its answer."""
         if self.sending is not None:
             self.sending.close()
         if self.exchange is not None:

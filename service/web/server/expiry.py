@@ -150,7 +150,6 @@ def make_room(connections: Collection[Connection], most: Held) -> bool:
 
 
 def _waiting_of_largest_holder(held: Mapping[Connection, Held]) -> list[tuple[Connection, Exchange]]:
-    """The waiting requests of the owner who holds the most, the last first."""
     waiting = [(one, one.exchange) for one in held if one.phase is Phase.ANSWERING and one.exchange is not None]
     kept = Counter[str]()
     for connection, exchange in waiting:

@@ -177,7 +177,6 @@ class Worker(BaseWorker):
         self._server.sweep()
 
     def _quit(self) -> None:
-        """Stop at once."""
         self.alive = False
         self.cfg.worker_int(self)
         self._loop.stop()
