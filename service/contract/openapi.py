@@ -28,7 +28,8 @@ from service.wire.media_types import (
     TEXT,
     XML,
 )
-from service.wire.requests.fields import ChoiceSet, Field, NumberColumn, Scalar
+from service.wire.requests.column_fields import NumberColumn
+from service.wire.requests.fields import ChoiceSet, Field, Scalar
 
 _FOLDER = Path(__file__).parent
 _OTHER_BODIES = {

@@ -6,7 +6,7 @@ from typing import Any
 from service.curves.area_columns import SHARED_AREAS
 from service.curves.classes import AVERAGES, Classes, evaluate_classes
 from service.operations.operation import Operation, Selection
-from service.operations.slices import SHARED_AREA_COLUMNS, reason_of
+from service.operations.shared_cells import SHARED_AREA_COLUMNS, reason_of
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, tables_of
 from service.wire.formats.tables import one_column_a_class
 from service.wire.limits import Limits

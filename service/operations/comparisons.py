@@ -4,9 +4,8 @@ from dataclasses import asdict
 from typing import Any
 
 from service.curves.comparison import Best, Comparison, evaluate_comparison
-from service.operations.curves import AREA_CELLS
 from service.operations.operation import Operation, Selection
-from service.operations.tradeoffs import INDEX_KEY, INDEX_NAMES
+from service.operations.shared_cells import AREA_CELLS, INDEX_KEY, INDEX_NAMES
 from service.wire.answers.parts import AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
 from service.wire.answers.repeated_names import refuse_many_best
 from service.wire.formats.tables import several_evaluations

@@ -8,6 +8,7 @@ from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
+from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
     AnswerRow,
@@ -23,57 +24,6 @@ from service.wire.formats.tables import one_evaluation_with_soft_labels
 from service.wire.limits import Limits
 from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
 from service.wire.requests.query_fields import query_fields
-
-TOTAL_VALUES = (
-    AnswerValue(
-        "positives",
-        "The number of positives; with weights, their total weight.",
-        lambda found: found.positives,
-        kind="count",
-    ),
-    AnswerValue(
-        "negatives",
-        "The number of negatives; with weights, their total weight.",
-        lambda found: found.negatives,
-        kind="count",
-    ),
-)
-
-AREA_CELLS = (
-    Cells.number(
-        "roc",
-        "The area under the ROC curve, by trapezoids: the probability that a positive scores above a negative, ties "
-        "counting one half (the Wilcoxon-Mann-Whitney statistic). `null` if the counts are not a sweep.",
-        null=True,
-    ),
-    Cells.number(
-        "roc_hull",
-        "The area under the ROC convex hull: what you can reach by choosing among the rows, at random if needed. Never "
-        "below `roc`.",
-    ),
-    Cells.number(
-        "pr",
-        "The area under the precision-recall curve, interpolated linearly in counts and integrated in closed form. "
-        "`null` if the counts are not a sweep.",
-        null=True,
-    ),
-    Cells.number(
-        "pr_trapezoid",
-        "The same curve by trapezoids through every whole number of true positives, as Davis and Goadrich compute it; "
-        "it approaches `pr` as the positives grow. `null` if the counts are not a sweep, not whole, or there are more "
-        "than 1e7 positives.",
-        null=True,
-    ),
-    Cells.number(
-        "pr_achievable", "The area under the achievable precision-recall curve, that of the ROC hull. Never below `pr`."
-    ),
-    Cells.number(
-        "average_precision",
-        "The sum over rows of (gain in recall) times (precision of the row): a step function without interpolation, so "
-        "it can be above or below `pr`. `null` if the counts are not a sweep.",
-        null=True,
-    ),
-)
 
 _AREA_KEY = Cells.text("area", "The area.")
 _RATES = (
@@ -139,32 +89,6 @@ _PARTIAL_AREAS = (
     Cells.number("area_upper", "With open groups only, the highest area possible.", null=True, sometimes=True),
     Cells.number("mean_lower", "With open groups only, the lowest mean possible.", null=True, sometimes=True),
     Cells.number("mean_upper", "With open groups only, the highest mean possible.", null=True, sometimes=True),
-)
-
-OPERATING_POINTS = (
-    Cells.text("metric", "The requested metric."),
-    Cells.exact("at", "Where it was read."),
-    Cells.number(
-        "value",
-        "Its value; `null` for `recall_at_precision` if the curve never has this precision, and for a curve of counts "
-        "that are not a sweep.",
-        null=True,
-    ),
-    Cells.score(
-        "threshold",
-        "The row's threshold; `null` at the origin, which calls nothing positive, and where counts have none.",
-        null=True,
-    ),
-    Cells.count("tp", "The row's true positives.", null=True),
-    Cells.count("fp", "The row's false positives.", null=True),
-    Cells.number(
-        "value_lower",
-        "With open groups only, the lowest value that it can have; `value` is halfway between. All are `null` if some "
-        "order of the examples leaves it without a value.",
-        null=True,
-        sometimes=True,
-    ),
-    Cells.number("value_upper", "With open groups only, the highest value.", null=True, sometimes=True),
 )
 
 ANSWER: tuple[Part, ...] = (

@@ -8,32 +8,14 @@ from service.curves.area_columns import SHARED_AREAS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.sliced import Sliced, evaluate_slices
 from service.operations.curves import ANSWER as OF_ALL_ROWS
-from service.operations.curves import AREA_CELLS, OPERATING_POINTS
 from service.operations.operation import Operation, Selection
+from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, SHARED_AREA_COLUMNS, reason_of
 from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, Nested
 from service.wire.answers.repeated_names import refuse_many_slices
 from service.wire.formats.tables import one_sample_in_slices
 from service.wire.limits import Limits
 from service.wire.requests.query_fields import query_fields
 from service.wire.requests.slices_schemas import SlicesRequest, SlicesRequestSchema
-
-SHARED_AREA_COLUMNS = (
-    Cells.number("roc", "The area under the ROC curve.", null=True),
-    Cells.number("roc_hull", "The area under the convex hull of the ROC curve.", null=True),
-    Cells.number("pr", "The area under the precision-recall curve.", null=True),
-    Cells.number("pr_achievable", "The area under the precision-recall curve of the hull.", null=True),
-    Cells.number("average_precision", "Average precision.", null=True),
-)
-
-
-def reason_of(part: str) -> Any:  # noqa: ANN401  # a column
-    """Declare the column that says why a part has no areas."""
-    return Cells.text(
-        "reason",
-        f"Why the {part} has no areas, else `null`: `one_class`, it has no positives or no negatives; "
-        "`total_out_of_range`, those of one class weigh less than 1e-150 or more than 1e150.",
-        null=True,
-    )
 
 
 def _columns(found: Sliced) -> dict[str, Any]:

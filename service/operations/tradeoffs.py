@@ -1,18 +1,14 @@
 """`POST /v1/tradeoffs`: optimal trade-off curves by one or several indices."""
 
-from service.curves.indices import INDICES
 from service.curves.tradeoff import Tradeoff, Tradeoffs, evaluate_tradeoffs
-from service.operations.curves import TOTAL_VALUES
 from service.operations.operation import Operation, Selection
+from service.operations.shared_cells import INDEX_KEY, INDEX_NAMES, TOTAL_VALUES
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, KeyedRows, Nested, StackedTable
 from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
 from service.wire.requests.query_fields import query_fields
 from service.wire.requests.tradeoffs_schemas import TradeoffsRequest, TradeoffsRequestSchema
-
-INDEX_KEY = Cells.text("index", "The index.")
-INDEX_NAMES = tuple(INDICES)
 
 _OPTIMAL_CELLS = (
     Cells.number("lambda_from", "The lowest λ of the interval."),

@@ -9,6 +9,7 @@ import pytest
 
 from service.operations import OPERATIONS
 from service.wire.requests import fields as own
+from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
 from tests.contract.document import EVALUATION_PREFIX, evaluations
 from tests.contract.violations import violations
@@ -30,7 +31,7 @@ from tests.support import asking
 
 PLACES = places()
 IN_QUERIES = [place for place in PLACES if in_query(place) and not isinstance(place.field, own.Scalar)]
-NUMBERS = [place for place in PLACES if isinstance(place.field, own.Number | own.Whole | own.NumberColumn)]
+NUMBERS = [place for place in PLACES if isinstance(place.field, own.Number | own.Whole | NumberColumn)]
 SCHEMAS = {
     found.path.removeprefix(EVALUATION_PREFIX): found.request_content["application/json"]["schema"]
     for found in evaluations()
@@ -68,7 +69,7 @@ def test_a_wrong_value_is_refused(place: Place) -> None:
 
 @of(IN_QUERIES)
 def test_it_is_refused_in_a_query_too(place: Place) -> None:
-    in_list = isinstance(place.field, own.NumberColumn) and len(place.keys) == 1
+    in_list = isinstance(place.field, NumberColumn) and len(place.keys) == 1
     is_text = isinstance(place.field, own.Choice) and len(place.keys) == 1  # in a query, brackets are part of the text
     for wrong in wrong_values(place.field):
         told = wrong.sentence.replace("This is a list; it must", "Must") if is_text else wrong.sentence
@@ -91,7 +92,7 @@ def test_the_errors_of_a_picture(operation: str, media_type: str) -> None:
 @of(PLACES)
 def test_the_contract_refuses_it_too(place: Place) -> None:
     for wrong in wrong_values(place.field):
-        too_few = isinstance(place.field, own.NumberColumn) and wrong.code == "wrong_length"  # [] counts as absent
+        too_few = isinstance(place.field, NumberColumn) and wrong.code == "wrong_length"  # [] counts as absent
         if wrong.code not in NOT_SAID and not too_few:
             assert violations(SCHEMAS[place.operation], place.body(wrong.value)), wrong
 
@@ -104,7 +105,7 @@ def test_the_contract_lets_every_field_be_absent(place: Place) -> None:
 @of(NUMBERS)
 def test_json_is_strict_at_every_depth(place: Place) -> None:
     """NaN is not JSON; the pointer shows a number that no double can hold."""
-    column = isinstance(place.field, own.NumberColumn)
+    column = isinstance(place.field, NumberColumn)
     for text, row in (("NaN", None), ("-Infinity", None), ("1e400", "/1" if column else "")):
         body = json.dumps(place.body([0.5, "here"] if column else "here")).replace('"here"', text)
         result = asking.ask(place.operation, body)
@@ -125,7 +126,7 @@ def test_json_in_a_query_is_strict_too(place: Place) -> None:
         found = asking.refusals(place.operation, TABLE, content_type="text/csv", **wrong)
         assert found == [(f"/{name}", "not_json")], text
     if place in NUMBERS:
-        column = isinstance(place.field, own.NumberColumn)
+        column = isinstance(place.field, NumberColumn)
         wrong = query(place, [0.5, "here"] if column else "here")
         wrong[name] = wrong[name].replace('"here"', "-1e400")
         found = asking.refusals(place.operation, TABLE, content_type="text/csv", **wrong)

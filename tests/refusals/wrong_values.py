@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from marshmallow import fields
 
 from service.wire.requests import fields as own
+from service.wire.requests.column_fields import LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import Where
 from service.wire.requests.gates_schemas import MetricName
 from service.wire.requests.object_schemas import ObjectField, ObjectList
@@ -76,7 +77,7 @@ def _(field: ObjectList) -> Iterator[Wrong]:
 
 
 @wrong_values.register
-def _(field: own.NumberColumn) -> Iterator[Wrong]:
+def _(field: NumberColumn) -> Iterator[Wrong]:
     for value in ("0.5", 0.5, True):
         yield Wrong(value, "not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
     yield Wrong({"0": 0.5}, "not_a_column", FROM_PANDAS)
@@ -92,7 +93,7 @@ def _(field: own.NumberColumn) -> Iterator[Wrong]:
 
 
 @wrong_values.register
-def _(field: own.LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
+def _(field: LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
     for value in ("1", 1, True):
         yield Wrong(value, "not_a_column", "Must be a list of labels, such as [1, 0].")
     yield Wrong({"0": 1}, "not_a_column", FROM_PANDAS)
@@ -181,7 +182,7 @@ def _not_choices(field: own.Choice | own.ChoiceSet) -> list[Any]:
     return ["", "some", field.choices[0].upper(), 1, True]
 
 
-def _beyond(field: own.Number | own.NumberColumn) -> Iterator[tuple[float, str, str]]:
+def _beyond(field: own.Number | NumberColumn) -> Iterator[tuple[float, str, str]]:
     """The next doubles beyond the bounds of a number, and one far away."""
     if field.minimum is not None:
         code = "negative" if field.minimum == 0 else "out_of_range"

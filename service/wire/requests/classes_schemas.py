@@ -17,16 +17,8 @@ from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.wire import columns
 from service.wire.requests.class_names import matched, without_affixes
-from service.wire.requests.fields import (
-    Field,
-    Flag,
-    JsonSchema,
-    LabelColumn,
-    NumberColumn,
-    Text,
-    invalid,
-    missing_field,
-)
+from service.wire.requests.column_fields import LabelColumn, NumberColumn
+from service.wire.requests.fields import Field, Flag, JsonSchema, Text, invalid, missing_field
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 

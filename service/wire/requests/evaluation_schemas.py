@@ -13,9 +13,10 @@ from service.curves.counts import Counts, total
 from service.curves.errors import DomainError
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
+from service.wire.requests.column_fields import LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
-from service.wire.requests.fields import Flag, LabelColumn, Number, NumberColumn, Scalar, invalid
+from service.wire.requests.fields import Flag, Number, Scalar, invalid
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema, is_absent
 from service.wire.wrong import Wrong

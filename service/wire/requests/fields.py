@@ -11,35 +11,21 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from marshmallow import ValidationError, fields
 
-from service.curves.arrays import FloatArray
-from service.curves.clock import in_time, still_time
+from service.curves.clock import in_time
 from service.wire import columns
-from service.wire.formats.json_format import StrictJsonError, parse_json
+from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth, names_or_json
 from service.wire.wrong import Wrong
 
 JsonSchema = dict[str, Any]
 
-_NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
-"""The bits of -0.0, which no other double has."""
-
-_NULL = "This is null; it must be a {}."
-_OF_ROWS = frozenset(
-    (
-        *("scores", "weights", "soft_labels", "tp", "fp", "fn", "tn"),
-        *("score", "score_from", "score_to", "positives", "negatives"),
-    )
-)
-"""Lists of numbers with an item for each row, which may be left out if it is null."""
-
 _NOT_TEXT = {"Cc", "Cs"}
 """Unicode's categories of control characters and surrogates."""
 
 _NUMBER_WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_SHOWN_TEXT = 40
+SHOWN_TEXT = 40
 
 
 def invalid(code: str, detail: str, field: str = "_schema") -> ValidationError:
@@ -79,7 +65,7 @@ class Field(fields.Field[Any]):
         except StrictJsonError as error:
             if error.pointer is not None:
                 raise
-            shown = text.strip()[:_SHOWN_TEXT]
+            shown = text.strip()[:SHOWN_TEXT]
             if _NUMBER_WITH_COMMA.fullmatch(text.strip()):
                 detail = f"{shown} has a decimal comma: write {shown.replace(',', '.')}."
             else:
@@ -103,113 +89,6 @@ class Field(fields.Field[Any]):
             raise ValidationError([wrong]) from None
 
 
-class NumberColumn(Field):
-    """A list of numbers, read as float64 without rounding integers. Items may have bounds, be null, or be infinite.
-
-    `length` is the required number of items, if fixed.
-    """
-
-    metavar = "NUMBERS"
-
-    def __init__(
-        self,
-        about: str,
-        *,
-        minimum: float | None = None,
-        maximum: float | None = None,
-        nullable: bool = False,
-        infinite: bool = False,
-        length: int | None = None,
-        example: object = (0.2, 0.8),
-    ) -> None:
-        super().__init__(about, example=example)
-        self.minimum = minimum
-        self.maximum = maximum
-        self.nullable = nullable
-        self.infinite = infinite
-        self.length = length
-
-    def read(self, value: object) -> FloatArray:
-        """Check all items."""
-        still_time()
-        try:
-            column = columns.numbers(value, nullable=self.nullable)
-        except Wrong as error:
-            advice = f" {columns.LEAVE_OUT}" if self.name in _OF_ROWS and error.detail == _NULL.format("number") else ""
-            raise Wrong(error.code, error.detail + advice, error.row) from None
-        least, most = (np.fmin, np.fmax) if self.nullable else (np.minimum, np.maximum)  # NaN is a missing value
-        lowest = least.reduce(column, initial=np.inf)
-        if not lowest > 0 and (column.view(np.int64) == _NEGATIVE_ZERO).any():
-            column = column + 0.0  # turns -0.0 into 0.0, in a copy: the column is the caller's
-        if not self.infinite and (infinite := np.isinf(column)).any():
-            raise _infinite(int(infinite.argmax()))
-        if self.length is not None and column.size != self.length:
-            raise Wrong("wrong_length", f"Must have {self.length} numbers, not {column.size}.")
-        if self.minimum is not None and lowest < self.minimum:
-            raise _beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))
-        if self.maximum is not None and most.reduce(column, initial=-np.inf) > self.maximum:
-            raise _beyond(self.maximum, "above", int(np.argmax(column > self.maximum)))
-        return column
-
-    def shape(self) -> JsonSchema:
-        """A list of numbers."""
-        number = {"type": ["number", "null"] if self.nullable else "number", "format": "double"}
-        items = number | _given(minimum=self.minimum, maximum=self.maximum)
-        return {"type": "array", "items": items} | _given(maxItems=self.length)
-
-    @property
-    def example_text(self) -> str:
-        """Numbers with commas between."""
-        return ",".join(map(json.dumps, self.example))  # type: ignore[call-overload]  # a sequence
-
-    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
-        """Read a JSON list of numbers, or numbers separated by commas. Raises Wrong, and StrictJsonError."""
-        if decimal_comma and "," in text and "[" not in text and not all("." in item for item in text.split(",")):
-            shown = f"With decimal=comma, {text[:_SHOWN_TEXT]} may be one number or several"
-            raise Wrong("not_a_number", f"{shown}: write 0.5, or a list, [0.2, 0.8].")
-        if text.lstrip().startswith(("[", "{", "n")):  # only null begins with n, and counts as absent
-            return self._json(text)
-        items = text.split(",")
-        infinite = [columns.INFINITE_TEXTS.get(item.strip().lower()) for item in items]
-        finite = [item if value is None else "0" for item, value in zip(items, infinite, strict=True)]
-        read = self._json(f"[{','.join(finite)}]")
-        if not isinstance(read, list) or len(read) != len(items):  # an item began a list or an object
-            return read
-        return [each if value is None else value for each, value in zip(read, infinite, strict=True)]
-
-    def _json(self, text: str) -> object:
-        try:
-            return parse_json(text)
-        except StrictJsonError as error:
-            if error.pointer is not None:
-                raise
-            detail = f"This parameter takes numbers separated by commas, such as {self.example_text}."
-            raise Wrong("not_json", detail) from None
-
-
-class LabelColumn(Field):
-    """A list of labels, read as True for a positive; uses the sibling `positive_label` if given."""
-
-    def _deserialize(
-        self, value: object, attr: str | None, data: Mapping[str, Any] | None, **_: object
-    ) -> columns.Labels:
-        still_time()
-        positive_label = (data or {}).get("positive_label")
-        if not _is_scalar(positive_label):
-            # A wrong one is reported by its own field; here any label may stand in for it.
-            first = None if positive_label is None else next(iter(columns.items(value) or ()), None)
-            positive_label = first if _is_scalar(first) else None
-        try:
-            return columns.labels(value, positive_label)
-        except Wrong as error:
-            advice = f" {columns.LEAVE_OUT}" if error.detail == _NULL.format("label") else ""
-            raise ValidationError([Wrong(error.code, error.detail + advice, error.row)]) from None
-
-    def shape(self) -> JsonSchema:
-        """A list of anything."""
-        return {"type": "array", "items": {}}
-
-
 class Scalar(Field):
     """A boolean, a number or a string; a query has a string, which is compared as the labels are."""
 
@@ -217,7 +96,7 @@ class Scalar(Field):
 
     def read(self, value: object) -> object:
         """Check it."""
-        if not _is_scalar(value):
+        if not is_scalar(value):
             raise Wrong("not_a_label", _must_be("a string, a number or a boolean", value))
         return value
 
@@ -260,11 +139,11 @@ class Number(Field):
         """Check it."""
         number = one_number(value)
         if math.isinf(number) and not self.infinite:
-            raise _infinite()
+            raise infinite_number()
         if self.minimum is not None and number < self.minimum:
-            raise _beyond(self.minimum, "below")
+            raise beyond(self.minimum, "below")
         if self.maximum is not None and number > self.maximum:
-            raise _beyond(self.maximum, "above")
+            raise beyond(self.maximum, "above")
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
             raise Wrong("out_of_range", f"This must be above {self.exclusive_minimum:g}.")
         if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
@@ -273,7 +152,7 @@ class Number(Field):
 
     def shape(self) -> JsonSchema:
         """A number within its bounds."""
-        return {"type": "number", "format": "double"} | _given(
+        return {"type": "number", "format": "double"} | given(
             minimum=self.minimum,
             maximum=self.maximum,
             exclusiveMinimum=self.exclusive_minimum,
@@ -354,7 +233,7 @@ class Text(Field):
 
     def shape(self) -> JsonSchema:
         """A string of its length."""
-        return {"type": "string", "maxLength": self.maximum} | _given(minLength=self.minimum or None)
+        return {"type": "string", "maxLength": self.maximum} | given(minLength=self.minimum or None)
 
     def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
         """The text itself."""
@@ -451,17 +330,21 @@ def _must_be(what: str, value: object) -> str:
     return f"Must be {what}." if columns.items(value) is None else f"This is a list; it must be {what}."
 
 
-def _infinite(row: int | None = None) -> Wrong:
+def infinite_number(row: int | None = None) -> Wrong:
+    """Make the error of a number that must be finite."""
     return Wrong("not_finite", "This is infinite; it must be a finite number.", row)
 
 
-def _beyond(bound: float, word: str, row: int | None = None) -> Wrong:
+def beyond(bound: float, word: str, row: int | None = None) -> Wrong:
+    """Make the error of a number beyond a bound."""
     return Wrong("negative" if (bound, word) == (0, "below") else "out_of_range", f"This is {word} {bound:g}.", row)
 
 
-def _is_scalar(value: object) -> bool:
+def is_scalar(value: object) -> bool:
+    """Whether a value is a boolean, a number or a string."""
     return isinstance(value, (bool, int, float, str))
 
 
-def _given(**keywords: object) -> JsonSchema:
+def given(**keywords: object) -> JsonSchema:
+    """The keywords of a JSON Schema that are not None."""
     return {name: value for name, value in keywords.items() if value is not None}

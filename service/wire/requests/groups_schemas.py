@@ -8,8 +8,9 @@ from marshmallow import ValidationError, post_load
 
 from service.curves.errors import DomainError
 from service.curves.histogram import CLOSED_SIDES, MASSES, SQUARED_MASSES, Histogram
+from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
-from service.wire.requests.fields import Choice, NumberColumn, invalid
+from service.wire.requests.fields import Choice, invalid
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.wrong import Wrong
 

@@ -23,8 +23,9 @@ from service.charts.picture import (
 )
 from service.wire.media_types import PNG, SVG, TEXT
 from service.wire.problems import invalid_request
+from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.faults import field_errors
-from service.wire.requests.fields import Choice, ChoiceSet, Field, NumberColumn, Text, Whole, invalid
+from service.wire.requests.fields import Choice, ChoiceSet, Field, Text, Whole, invalid
 from service.wire.requests.object_schemas import ObjectSchema
 
 LONGEST_TITLE = 120

@@ -13,8 +13,9 @@ from service.curves.confusion import Evaluation
 from service.curves.density import BetaDensity
 from service.curves.indices import INDICES
 from service.curves.tradeoff import TradeoffOptions
+from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import ChoiceSet, Number, NumberColumn, invalid, missing_field
+from service.wire.requests.fields import ChoiceSet, Number, invalid, missing_field
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 

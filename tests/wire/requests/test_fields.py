@@ -9,7 +9,8 @@ from marshmallow import ValidationError, pre_load
 
 from service.wire.columns import Column
 from service.wire.problems import MAX_ERRORS
-from service.wire.requests.fields import Number, NumberColumn, Text, Whole
+from service.wire.requests.column_fields import NumberColumn
+from service.wire.requests.fields import Number, Text, Whole
 from service.wire.requests.object_schemas import ObjectList, ObjectSchema
 from tests.support.raising import raised
 

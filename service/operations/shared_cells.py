@@ -1,0 +1,102 @@
+"""Values and columns that the answers of several operations have."""
+
+from service.curves.indices import INDICES
+from service.wire.answers.parts import AnswerValue, Cells
+
+TOTAL_VALUES = (
+    AnswerValue(
+        "positives",
+        "The number of positives; with weights, their total weight.",
+        lambda found: found.positives,
+        kind="count",
+    ),
+    AnswerValue(
+        "negatives",
+        "The number of negatives; with weights, their total weight.",
+        lambda found: found.negatives,
+        kind="count",
+    ),
+)
+
+AREA_CELLS = (
+    Cells.number(
+        "roc",
+        "The area under the ROC curve, by trapezoids: the probability that a positive scores above a negative, ties "
+        "counting one half (the Wilcoxon-Mann-Whitney statistic). `null` if the counts are not a sweep.",
+        null=True,
+    ),
+    Cells.number(
+        "roc_hull",
+        "The area under the ROC convex hull: what you can reach by choosing among the rows, at random if needed. Never "
+        "below `roc`.",
+    ),
+    Cells.number(
+        "pr",
+        "The area under the precision-recall curve, interpolated linearly in counts and integrated in closed form. "
+        "`null` if the counts are not a sweep.",
+        null=True,
+    ),
+    Cells.number(
+        "pr_trapezoid",
+        "The same curve by trapezoids through every whole number of true positives, as Davis and Goadrich compute it; "
+        "it approaches `pr` as the positives grow. `null` if the counts are not a sweep, not whole, or there are more "
+        "than 1e7 positives.",
+        null=True,
+    ),
+    Cells.number(
+        "pr_achievable", "The area under the achievable precision-recall curve, that of the ROC hull. Never below `pr`."
+    ),
+    Cells.number(
+        "average_precision",
+        "The sum over rows of (gain in recall) times (precision of the row): a step function without interpolation, so "
+        "it can be above or below `pr`. `null` if the counts are not a sweep.",
+        null=True,
+    ),
+)
+
+OPERATING_POINTS = (
+    Cells.text("metric", "The requested metric."),
+    Cells.exact("at", "Where it was read."),
+    Cells.number(
+        "value",
+        "Its value; `null` for `recall_at_precision` if the curve never has this precision, and for a curve of counts "
+        "that are not a sweep.",
+        null=True,
+    ),
+    Cells.score(
+        "threshold",
+        "The row's threshold; `null` at the origin, which calls nothing positive, and where counts have none.",
+        null=True,
+    ),
+    Cells.count("tp", "The row's true positives.", null=True),
+    Cells.count("fp", "The row's false positives.", null=True),
+    Cells.number(
+        "value_lower",
+        "With open groups only, the lowest value that it can have; `value` is halfway between. All are `null` if some "
+        "order of the examples leaves it without a value.",
+        null=True,
+        sometimes=True,
+    ),
+    Cells.number("value_upper", "With open groups only, the highest value.", null=True, sometimes=True),
+)
+
+SHARED_AREA_COLUMNS = (
+    Cells.number("roc", "The area under the ROC curve.", null=True),
+    Cells.number("roc_hull", "The area under the convex hull of the ROC curve.", null=True),
+    Cells.number("pr", "The area under the precision-recall curve.", null=True),
+    Cells.number("pr_achievable", "The area under the precision-recall curve of the hull.", null=True),
+    Cells.number("average_precision", "Average precision.", null=True),
+)
+
+INDEX_KEY = Cells.text("index", "The index.")
+INDEX_NAMES = tuple(INDICES)
+
+
+def reason_of(part: str) -> Cells:
+    """Declare the column that says why a part has no areas."""
+    return Cells.text(
+        "reason",
+        f"Why the {part} has no areas, else `null`: `one_class`, it has no positives or no negatives; "
+        "`total_out_of_range`, those of one class weigh less than 1e-150 or more than 1e150.",
+        null=True,
+    )
