@@ -13,7 +13,7 @@ from service.curves.clock import TooMuchWork
 from tests.support.asking import LIMITS
 from tests.support.costs.families import BIG_BODY_BYTES, Family
 from tests.support.costs.measure import SMALL, measured, small_answer
-from tests.support.costs.ordinary import ORDINARY
+from tests.support.costs.ordinary import DRAWN, ORDINARY
 from tests.tools.costs import search as tool
 
 TOLERANCE = 2
@@ -143,7 +143,7 @@ STOPPED += ["a paired gate", "a picture of curves", "columns of CSV", "as CSV", 
 @pytest.mark.parametrize("name", STOPPED)
 def test_the_clock_decides_where_a_request_is_answered_never_what(name, clock):
     """It is stopped at looks at the clock from the first to the last; then the answer elsewhere is the same."""
-    request = ORDINARY[name]
+    request = (ORDINARY | DRAWN)[name]
     whole = answer(request, LIMITS).body
     clock.tick = 1
     within = answer(request, LIMITS, replace(SMALL, seconds=1e9))

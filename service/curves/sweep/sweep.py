@@ -19,11 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.curves.arrays import BoolArray, FloatArray, IntArray
-from service.curves.clock import still_time
+from service.curves.clock import still_time, takes_long
 from service.curves.sweep import plain
 
 LIBRARY = Path(__file__).parent / "sweep.library"
 """The path of the library, if it was compiled. It does not end in .so, or Python would take it for a module."""
+
+_MANY_POSITIVES = 1_000_000
+"""The trapezoid takes 8 ns for each positive, in one call that no clock can stop."""
 
 _TYPES: dict[str, tuple[Any, ...]] = {  # the type of the result, then those of the arguments
     "rocpr_table": (c_int64, c_int64, *[c_void_p] * 3, c_bool, *[c_void_p] * 2),
@@ -179,6 +182,8 @@ def areas(tp: FloatArray, fp: FloatArray, rows: IntArray | None = None, *, trape
     takes time for each positive.
     """
     still_time()
+    if trapezoid and tp[-1] > _MANY_POSITIVES:
+        takes_long()
     if COMPILED.loops is None:
         if rows is not None:
             tp, fp = tp[rows], fp[rows]

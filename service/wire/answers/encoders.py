@@ -31,6 +31,9 @@ from service.wire.media_types import ARROW_STREAM, CSV, PNG, SVG, TEXT
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+_CSV_ROWS = 1 << 12
+"""The rows of CSV written at once."""
+
 Result = Any
 """The result of any operation."""
 
@@ -54,14 +57,18 @@ def json_answer(parts: Iterable[Part], result: Result, charts: Mapping[str, str]
 
 
 def csv_answer(columns: Columns, table: AnswerTable) -> Iterable[Piece]:
-    """Write one table, lists of names as JSON text."""
+    """Write one table in pieces, lists of names as JSON text."""
     listed = {each.name for each in table.columns if each.kind == "names"} & columns.keys()
     texts = {name: [orjson.dumps(cell).decode() for cell in in_time(columns[name])] for name in listed}
+    cells = pa.table({name: pa.array(cells, from_pandas=True) for name, cells in (columns | texts).items()})
     body = io.BytesIO()
-    arrow_csv.write_csv(
-        pa.table({name: pa.array(cells, from_pandas=True) for name, cells in (columns | texts).items()}), body
-    )
-    return [body.getbuffer()]
+    with arrow_csv.CSVWriter(body, cells.schema) as writer:
+        for batch in in_time(cells.to_batches(max_chunksize=_CSV_ROWS)):
+            writer.write_batch(batch)
+            yield body.getvalue()
+            body.seek(0)
+            body.truncate()
+    yield body.getvalue()  # the names alone, if there are no rows
 
 
 def arrow_answer(columns: Columns, table: AnswerTable) -> Iterable[Piece]:

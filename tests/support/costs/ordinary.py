@@ -1,4 +1,4 @@
-"""Ordinary requests of every operation, which a server answers in its own process."""
+"""Ordinary requests of every operation."""
 
 from service.wire.media_types import ARROW_STREAM, CSV, MARKDOWN, SVG, XML
 from tests.support.costs.families import asking
@@ -44,16 +44,20 @@ ORDINARY = {
     "a gate of 1,000 rows": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}),
     "a paired gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "paired": True}),
     "its summary": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=MARKDOWN),
-    "its picture": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=SVG),
-    "a picture of curves": asking("curves", sample(1000) | {"include": ["auc"]}, accept=SVG),
-    "of trade-offs": asking("tradeoffs", sample(1000), accept=SVG),
-    "curves with their pictures": asking("curves", sample(1000) | {"include": ["auc"], "charts": ["roc", "pr"]}),
-    "a gate with its picture": asking(
-        "gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "charts": ["gate"]}
-    ),
     "columns of CSV": asking(
         "columns", ",".join("abcdefghij") + "\n" + "0.5,1,x,y,,2,3,4,5,6\n" * 200, content_type=CSV
     ),
     "columns of JSON": asking("columns", sample(5000)),
     "its report": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=XML),
 }
+
+DRAWN = {
+    "a picture of curves": asking("curves", sample(1000) | {"include": ["auc"]}, accept=SVG),
+    "a picture of trade-offs": asking("tradeoffs", sample(1000), accept=SVG),
+    "curves with their pictures": asking("curves", sample(1000) | {"include": ["auc"], "charts": ["roc", "pr"]}),
+    "a gate with its picture": asking(
+        "gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1), "charts": ["gate"]}
+    ),
+    "a picture of a gate": asking("gates", sample(1000) | {"rules": GATE, "baseline": shuffled(1000, 1)}, accept=SVG),
+}
+"""Pictures, which take about as long as a small request may."""
