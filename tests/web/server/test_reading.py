@@ -60,7 +60,7 @@ def test_what_is_a_request_is_read(name: str) -> None:
     assert check_agreement(data) == Read(tuple(requests))
 
 
-def test_a_plain_head_is_read_whole_like_line_by_line() -> None:
+def test_a_head_is_read_whole_as_byte_by_byte() -> None:
     """Whatever one byte of it is: a request, a problem, or the beginning of a request."""
     fields = b"Host: a:80\r\nAccept: */*\r\nContent-Type:text/csv \r\nContent-Length: 3\r\n"
     plain = b"POST /v1/curves?a=b HTTP/1.1\r\n" + fields + b"X-Y: \xe9\t\r\n\r\nabc"
