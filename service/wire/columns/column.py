@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, IntArray
-from service.curves.clock import in_time, is_bounded
+from service.curves.clock import in_time, is_bounded, still_time
 from service.wire.columns.sentences import NO_VALUE
 from service.wire.spellings import BLANKS
 from service.wire.wrong import Wrong
@@ -171,6 +171,7 @@ def encoded(cells: pa.Array) -> pa.DictionaryArray:
         return cells.dictionary_encode()
     texts = cells.to_pylist()
     codes = {text: code for code, text in enumerate(dict.fromkeys(text for text in texts if text is not None))}
+    still_time()
     indices = pa.array([codes.get(text) for text in texts], pa.int32())
     return pa.DictionaryArray.from_arrays(indices, pa.array(list(codes), cells.type))
 

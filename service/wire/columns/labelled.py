@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, IntArray
-from service.curves.clock import still_time
+from service.curves.clock import in_time, still_time
 from service.curves.errors import counted_rows, enumerated, joined
 from service.wire.columns.column import Column
 from service.wire.columns.numeric import numbers
@@ -195,7 +195,7 @@ def _readings(values: Sequence[object], decimal: str) -> tuple[Any, list[Any]]:
                 break
         else:
             return read, found
-    return as_text, [as_text(value) for value in values]
+    return as_text, [as_text(value) for value in in_time(values)]
 
 
 def _name_key(name: Any) -> object:  # noqa: ANN401  # a truth, a number or a text
@@ -247,6 +247,7 @@ class _Tally:
 
 def _tally(values: list[Any], counts: IntArray, ranks: list[Any] | None = None) -> _Tally:
     """Summarise distinct labels and their rows, (k,); of equally many rows, numbers are in order, and come last."""
+    still_time()
     sizes = np.array([_size(rank) for rank in (values if ranks is None else ranks)], np.float64)
     order = np.lexsort((sizes, -counts))[: _LISTED + 1].tolist()
     doubts = [place for place, value in enumerate(values) if isinstance(value, str) and value in NO_VALUE]

@@ -70,10 +70,10 @@ def main() -> int:
     parser.add_argument("--top", type=int, default=40, metavar="N", help="print so many (40); 0 is all")
     parser.add_argument("--written", action="store_true", help="instead, the longest answers to short requests")
     asked = parser.parse_args()
-    if asked.written:
-        return longest_answers()
     COMPILED.use_installed()  # as a server does
     freeze_loaded_objects()
+    if asked.written:
+        return longest_answers()
     results: list[Found] = []
     for family in families():
         if asked.only in family.name:
