@@ -36,7 +36,7 @@ from service.web.negotiation import (
     response_coding,
     response_media_type,
 )
-from service.web.observation.observation import Fact, note
+from service.web.observation.observation import note
 from service.web.passes import Pass, client_of, move_to, pass_of
 from service.wire.answers import png
 from service.wire.answers.output import Output
@@ -231,7 +231,15 @@ def _response_from_file(result: Answer, content: BinaryIO) -> Response:
 
 def _response(result: Answer, body: Iterable[bytes], length: int, *, direct_passthrough: bool = False) -> Response:
     """Make the response of an answer with this body, and note the facts."""
-    note(bytes_out=length, **_facts_of(result))
+    facts = result.facts
+    note(
+        problem=result.problem,
+        rows=facts.rows,
+        bytes_out=length,
+        decode_seconds=facts.decode_seconds,
+        evaluate_seconds=facts.evaluate_seconds,
+        encode_seconds=facts.encode_seconds,
+    )
     headers = {
         "Content-Type": get_content_type(result.media_type, "utf-8"),
         "Content-Length": str(length),
@@ -249,17 +257,6 @@ class _Answered(Response):
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:  # noqa: ARG002  # werkzeug's signature
         """Return the headers themselves rather than a copy."""
         return self.headers
-
-
-def _facts_of(result: Answer) -> dict[str, Fact]:
-    facts = result.facts
-    return {
-        "problem": result.problem,
-        "rows": facts.rows,
-        "decode_seconds": facts.decode_seconds,
-        "evaluate_seconds": facts.evaluate_seconds,
-        "encode_seconds": facts.encode_seconds,
-    }
 
 
 @lru_cache(_REMEMBERED)

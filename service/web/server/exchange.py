@@ -15,7 +15,6 @@ from service.web.observation.metrics import count_abandoned
 from service.web.passes import CLIENT, MOVED, PASS, STARTED, UNTIL_SENT, WAITED, Client, Pass
 from service.web.server.incoming_body import IncomingBody
 from service.web.server.lane import Lane
-from service.web.server.queues import Use
 from service.web.server.reply import FileBody, Reply, close_body, written_head
 from service.wire.problems import Problem, no_room
 
@@ -48,11 +47,10 @@ class Exchange:
         connection: "Connection",
         *,
         owner: str,
-        use: Use,
         lanes: Mapping[Pass, Lane],
     ) -> None:
         self.owner = owner
-        self.use = use
+        self.use = connection.use
         self.began = time.monotonic()
         self.has_body = False
         self._application = application

@@ -131,8 +131,7 @@ class Server:
     def new_exchange(self, connection: Connection, head: Head) -> Exchange:
         """Make the exchange of a request whose head is complete."""
         environ = head.environ(connection.client, connection.listener)
-        owner = self._owner_of(environ)
-        return Exchange(self._application, environ, connection, owner=owner, use=connection.use, lanes=self.lanes)
+        return Exchange(self._application, environ, connection, owner=self._owner_of(environ), lanes=self.lanes)
 
     def refusal(self, problem: Problem, reader: RequestReader | None, seconds: float) -> bytes:
         """Write the answer to a request that is refused this long after it began; log and count it."""

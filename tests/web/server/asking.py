@@ -45,6 +45,7 @@ class Asked:
     def __init__(self, application: Application, method: str = "GET", protocol: str = "HTTP/1.1") -> None:
         self.told: list[Any] = []
         self.closed: list[str] = []
+        self.use = Use()
         self.lanes = {which: Lane(self.told) for which in Pass}
         self.environ: Environ = {"REQUEST_METHOD": method, "SERVER_PROTOCOL": protocol, "PATH_INFO": "/"}
         self.exchange = Exchange(
@@ -52,7 +53,6 @@ class Asked:
             self.environ,
             self,
             owner="owner",
-            use=Use(),
             lanes=self.lanes,
         )
         self.environ[UNTIL_SENT].callback(self.closed.append, "given back")
