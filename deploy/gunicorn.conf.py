@@ -14,7 +14,6 @@ from service.datasets.file import read_datasets
 from service.environment import (
     freeze_loaded_objects,
     give_memory_back_regularly,
-    leave_pandas_out,
     prepare_process,
     remove_from_import_path,
 )
@@ -120,7 +119,6 @@ def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
     """Keep the worker's memory small and its pauses short, and start its first evaluator during the first requests."""
     give_memory_back_regularly()
-    leave_pandas_out()
     freeze_loaded_objects()
     pool = worker.wsgi.extensions["big_pool"]
     Thread(target=pool.prepare, name="prepare", daemon=True).start()

@@ -19,6 +19,7 @@ from werkzeug.routing import Map, MapAdapter, Rule
 from service.curves.sweep.sweep import COMPILED
 from service.datasets.file import read_datasets
 from service.engines.spill import remove_abandoned
+from service.environment import leave_pandas_out
 from service.settings import Settings, read_settings, shipped_file
 from service.web.access.access import install_access
 from service.web.access.origins import allowed_origins
@@ -47,6 +48,7 @@ _LOG = logging.getLogger("service")
 def create_app(settings: Settings | None = None) -> Flask:
     """Build the application; settings default to those in the environment."""
     settings = settings or read_settings()
+    leave_pandas_out()
     if settings.compiled == "auto":
         try:
             COMPILED.use_installed()

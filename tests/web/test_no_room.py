@@ -22,7 +22,6 @@ from service.web.server.incoming_body import IncomingBody
 from service.web.server.parser import new_parser
 from service.web.server.reading import RequestReader
 from service.wire.answers import output
-from service.wire.formats import decoders
 from service.wire.media_types import ARROW_STREAM
 from service.wire.problems import Problem
 from tests.web.guarding import ANN, BEN, guarded_settings
@@ -175,7 +174,7 @@ def test_a_body_that_finds_no_room_on_its_way_is_overloaded(error: Exception) ->
     assert caught.value.type.code == "overloaded"
 
 
-@pytest.mark.parametrize(("module", "name"), [(decoders, "DECODERS"), (answer, "OPERATIONS")])
+@pytest.mark.parametrize(("module", "name"), [(answer, "DECODERS"), (answer, "OPERATIONS")])
 def test_in_an_evaluation_it_is_a_request_that_is_too_large(
     app: Flask, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str
 ) -> None:
