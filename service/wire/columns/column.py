@@ -9,7 +9,6 @@ Formats differ only in `source`. A column remembers its readings, because severa
 import math
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -17,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, IntArray
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.clock import in_time, is_bounded, still_time
 from service.wire.columns.sentences import NO_VALUE
 from service.wire.spellings import BLANKS
@@ -37,7 +36,6 @@ _HARMLESS_BYTES = 5
 _Read = TypeVar("_Read")
 
 
-@dataclass(slots=True, eq=False)
 class Column:
     """A column.
 
@@ -46,14 +44,33 @@ class Column:
     decimal   the decimal mark of numbers in text.
     kind      the name of the type of typed cells.
     values    of a JSON list of several types, its distinct values but null, in order; the cells are their places.
+    array     of a JSON list of numbers, without null, the same cells as doubles, which are exact.
     """
 
-    cells: Any
-    source: ColumnSource = "typed"
-    decimal: str = "."
-    kind: str = ""
-    values: list[Any] | None = None
-    _readings: dict[Hashable, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        cells: Any,  # noqa: ANN401  # pyarrow has no types
+        source: ColumnSource = "typed",
+        decimal: str = ".",
+        kind: str = "",
+        *,
+        values: list[Any] | None = None,
+        array: FloatArray | None = None,
+    ) -> None:
+        self._cells = cells
+        self.source = source
+        self.decimal = decimal
+        self.kind = kind
+        self.values = values
+        self.array = array
+        self._readings: dict[Hashable, Any] = {}
+
+    @property
+    def cells(self) -> Any:  # noqa: ANN401  # pyarrow has no types
+        """The cells; those of an array are made when they are first asked for, which takes as long as to parse it."""
+        if self._cells is None and self.array is not None:
+            self._cells = pa.array(self.array)
+        return self._cells
 
     @classmethod
     def of(cls, value: object, such: str = ", such as [0.9, 0.2]") -> "Column":
@@ -71,6 +88,11 @@ class Column:
         if isinstance(value, dict):
             raise Wrong("not_a_column", _ENCODED if value.keys() & {"dtype", "bdata"} else _BY_ROW)
         raise Wrong("not_a_column", f"Must be a list{such}.")
+
+    @classmethod
+    def of_numbers(cls, array: FloatArray) -> "Column":
+        """Make a column of the numbers of a JSON list, all below 2^53 in size, so that no integer was rounded."""
+        return cls(None, "json", array=array)
 
     def __len__(self) -> int:
         return 0 if self.cells is None else len(self.cells)
@@ -135,7 +157,7 @@ class Column:
     def take(self, rows: IntArray) -> "Column":
         """A column with these rows."""
         taken = None if self.cells is None else self.cells.take(pa.array(rows))
-        return Column(taken, self.source, self.decimal, self.kind, self.values)
+        return Column(taken, self.source, self.decimal, self.kind, values=self.values)
 
     def to_list(self) -> list[Any]:
         """List the values."""
@@ -190,11 +212,14 @@ def _places(indices: pa.Array) -> IntArray:
 def _of_list(value: list[Any]) -> Column:
     kinds = set(map(type, value)) - {type(None)}
     with suppress(pa.ArrowException, OverflowError, UnicodeEncodeError):
-        if kinds == {float, int}:
-            array = np.array([math.nan if each is None else each for each in value], np.float64)
-            if not (np.abs(array) >= LARGEST_EXACT_INTEGER).any():  # so no integer was rounded
-                return Column(pa.array(array, from_pandas=True), "json")
-        elif len(kinds) <= 1 and kinds <= {bool, int, float, str}:
+        if kinds and kinds <= {float, int}:
+            has_null = None in value
+            given = [math.nan if each is None else each for each in value] if has_null else value
+            array = np.fromiter(given, np.float64, len(given))
+            least, most = np.fmin.reduce(array), np.fmax.reduce(array)
+            if max(-least, most) < LARGEST_EXACT_INTEGER:
+                return Column(pa.array(array, from_pandas=True), "json") if has_null else Column.of_numbers(array)
+        if len(kinds) <= 1 and kinds <= {bool, int, float, str}:
             return Column(pa.array(value, pa.large_string() if kinds == {str} else None), "json")
     places: dict[object, int] = {}
     values: list[Any] = []

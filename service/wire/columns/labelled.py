@@ -55,6 +55,8 @@ def labels(value: object, positive_label: object) -> Labels:
     is read as its column is.
     """
     column = Column.of(value, " of labels, such as [1, 0]")
+    if positive_label is None and column.array is not None and (usual := _usual_numbers(column.array)) is not None:
+        return Labels(usual)
     key = ("labels", type(positive_label), positive_label)
     return column.remembered(key, lambda column: _labels(column, positive_label))
 
@@ -126,7 +128,11 @@ def _usual(column: Column) -> BoolArray | None:
     kind = column.cells.type
     if column.is_mixed or not (types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)):
         return None
-    values = column.cells.to_numpy(zero_copy_only=False)
+    return _usual_numbers(column.cells.to_numpy(zero_copy_only=False))
+
+
+def _usual_numbers(values: np.ndarray) -> BoolArray | None:
+    """Read numbers or booleans that are usual labels; None for others."""
     ones: BoolArray = values == 1
     rest = values.size - np.count_nonzero(ones)
     return ones if rest in {np.count_nonzero(values == other) for other in (0, -1)} else None

@@ -37,6 +37,8 @@ _NESTED = ("list", "large_list", "fixed_size_list", "struct", "nested")
 def numbers(value: object, *, nullable: bool) -> FloatArray:
     """Read doubles, perhaps infinite; if `nullable`, a missing one is NaN. Raises Wrong at the first wrong row."""
     column = Column.of(value, " of numbers, such as [0.9, 0.2]")
+    if column.array is not None:
+        return column.array
     return column.remembered(("numbers", nullable), lambda column: _numbers(column, nullable=nullable))
 
 

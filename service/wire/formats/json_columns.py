@@ -11,7 +11,6 @@ import sys
 from contextlib import suppress
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, blocks
@@ -101,7 +100,7 @@ def _number_list(body: bytes, start: int, end: int, longest: int, parser: "simdj
     if values is None:
         return None
     low, high = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
-    return Column(pa.array(values), "json") if max(-low, high) < LARGEST_EXACT_INTEGER else None
+    return Column.of_numbers(values) if max(-low, high) < LARGEST_EXACT_INTEGER else None
 
 
 def _digits(text: NDArray[np.uint8]) -> FloatArray | None:

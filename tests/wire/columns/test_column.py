@@ -9,9 +9,9 @@ from service.wire.wrong import Wrong
 
 
 def test_a_column_is_read_once_in_each_way():
-    column = Column.of([0.0, 1.0, 1.0])
+    column = Column(pa.array([0, 1, 1]))
     assert numbers(column, nullable=False) is numbers(column, nullable=False)
-    for label in (None, 1, "1", 0):
+    for label in (None, "1", "0"):
         assert labels(column, label) is labels(column, label)
     assert categories(column) is categories(column)
 
