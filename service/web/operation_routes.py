@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
 from werkzeug.datastructures import EnvironHeaders, Headers
 from werkzeug.utils import get_content_type
-from werkzeug.wsgi import wrap_file
+from werkzeug.wsgi import get_input_stream, wrap_file
 
 from service.answer import REQUEST_MEDIA_TYPES, answer, response_media_types
 from service.curves.clock import TooMuchWork
@@ -154,7 +154,7 @@ class Operations:
         note(operation=asked.operation, lane="big" if here is Pass.BIG else "small")
         if here is Pass.BIG:
             return self._answer_big(asked)
-        asked.body = environ["wsgi.input"].read()
+        asked.body = _body(environ).read()
         note(bytes_in=len(asked.body))
         try:
             if here is Pass.COLUMNAR:
@@ -176,12 +176,18 @@ class Operations:
 
     def _body_in_file(self, environ: "WSGIEnvironment") -> AbstractContextManager[BinaryIO]:
         """Return the body as a file with a descriptor: the server's, or a new one."""
-        stream: BinaryIO = environ["wsgi.input"]
+        stream = _body(environ)
         try:
             stream.fileno()
         except (AttributeError, io.UnsupportedOperation):
-            return self._big.spooled(environ["wsgi.input"].read())
+            return self._big.spooled(stream.read())
         return nullcontext(stream)
+
+
+def _body(environ: "WSGIEnvironment") -> BinaryIO:
+    """The body, which ends: under another server, where its length says so, or where a chunked one does."""
+    is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+    return cast("BinaryIO", get_input_stream(environ, safe_fallback=not is_chunked))
 
 
 def operations_blueprint(operations: Operations) -> Blueprint:
