@@ -21,9 +21,10 @@ from service.cli.layout import (
     sorted_rows,
     warning_lines,
 )
-from service.cli.options import classes_options, given_texts
+from service.cli.options import NAME_LIST, form_options, given_texts
 from service.cli.plots import plot_option, write_plot
 from service.cli.sources import ask_about, refuse_without_table
+from service.operations import OPERATIONS
 
 _AREAS: CellTexts = {"roc": fraction, "pr": fraction, "average_precision": fraction}
 _CLASS_COLUMNS: CellTexts = {"name": str, "positives": count_text, "negatives": count_text, **_AREAS}
@@ -34,7 +35,10 @@ _MOST_PAIRS = 10
 
 @click.command(short_help="Evaluate a classifier with several classes.")
 @click.argument("file", type=click.File("rb"))
-@classes_options
+@form_options(
+    OPERATIONS["classes"].form,
+    {"scores": (NAME_LIST, "Columns of the scores for each class: cat,dog, or cat=p1,dog=p2.")},
+)
 @plot_option
 def classes(
     file: BinaryIO, format_name: str | None, *, as_json: bool, plot: Path | None, **options: str | bool | None

@@ -27,9 +27,11 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import NAME_LIST, evaluation_options, flag, given_texts
+from service.cli.options import NAME_LIST, Help, flag, form_options, given_texts
 from service.cli.plots import plot_option, print_curves, show_option, write_plot
 from service.cli.sources import ask_about, refuse_without_table, source_of
+from service.curves.evaluation import INCLUDES
+from service.operations import OPERATIONS
 from service.wire.media_types import TEXT
 
 AREA_MEANINGS = {
@@ -105,31 +107,21 @@ SUMMARY = {"include": "auc,points", "keep": "corners"}
 _ALSO = ("calibration", "statistics")
 """What a summary shows if `--include` names it."""
 
+_HELP: dict[str, Help] = {
+    "soft_labels": ("NAME", "Column of probabilities of being positive, instead of labels."),
+    "include": (
+        NAME_LIST,
+        f"Also show calibration,statistics. With --json: the only parts to print, any of {', '.join(INCLUDES)}.",
+    ),
+    "keep": ("NAME", "With --json: the points to keep: all, corners, drawn or hull."),
+    "interpolation": ("JSON", """With --json: '{"every": 10}' or '{"at_recall": [0.5]}'."""),
+}
+
 
 @click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
-@evaluation_options
+@form_options(OPERATIONS["curves"].form, _HELP)
 @engine_options()
-@click.option("--soft-labels", metavar="NAME", help="Column of probabilities of being positive, instead of labels.")
-@click.option("--thresholds", metavar="JSON", help="Evaluate only these thresholds: '[0.5, 0.9]'.")
-@click.option("--intervals", metavar="JSON", help="""Confidence intervals of the areas: '{}' or '{"level": 0.9}'.""")
-@click.option(
-    "--operating-points",
-    metavar="JSON",
-    help="""Points to read off a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
-)
-@click.option("--partial", metavar="JSON", help="""Partial areas: '[{"over": "fpr", "to": 0.1}]'.""")
-@click.option("--costs", metavar="JSON", help="""What errors cost: '{"prevalence": [0.01, 0.1], "fn_cost": 5}'.""")
-@click.option(
-    "--include",
-    metavar=NAME_LIST,
-    help=(
-        "Also show calibration,statistics. With --json: the only parts to print, any of auc, points, "
-        "interpolated_pr, achievable_pr, calibration and statistics."
-    ),
-)
-@click.option("--keep", metavar="NAME", help="With --json: the points to keep: all, corners, drawn or hull.")
-@click.option("--interpolation", metavar="JSON", help="""With --json: '{"every": 10}' or '{"at_recall": [0.5]}'.""")
 @plot_option
 @show_option
 def curves(

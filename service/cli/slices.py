@@ -29,10 +29,11 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import NAME_LIST, given_texts, sliced_options
+from service.cli.options import NAME_LIST, form_options, given_texts
 from service.cli.plots import plot_option, write_plot
 from service.cli.sources import ask_about, refuse_without_table, source_of
 from service.inference.rules import AREAS_WITH_INTERVALS
+from service.operations import OPERATIONS
 
 _COUNTS = ("rows", "positives", "negatives")
 _SHOWN = (*_COUNTS, *AREAS_WITH_INTERVALS)
@@ -44,16 +45,9 @@ _MOST_NAMES = 5
 
 @click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
-@sliced_options
+@form_options(OPERATIONS["slices"].form, {"slices": (NAME_LIST, "Columns that define the slices: country,model.")})
 @engine_options(exact=True)
-@click.option("--slices", "slices_", metavar=NAME_LIST, help="Columns that define the slices: country,model.")
 @click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")
-@click.option("--intervals", metavar="JSON", help="""Confidence intervals of the areas: '{}' or '{"level": 0.9}'.""")
-@click.option(
-    "--operating-points",
-    metavar="JSON",
-    help="""Points of a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
-)
 @plot_option
 def slices(
     file: BinaryIO | str,
@@ -61,7 +55,6 @@ def slices(
     *,
     as_json: bool,
     engine: EngineOptions | None,
-    slices_: str | None,
     sort: str,
     plot: Path | None,
     **options: str | bool | None,
@@ -73,7 +66,7 @@ def slices(
 
     All slices are evaluated in one pass: 10,000 slices of 500 rows take a second; 10,000 calls would take ten.
     """
-    given = given_texts({**options, "slices": slices_})
+    given = given_texts(options)
     source = source_of(file, format_name, engine)
     refuse_without_table(given, [source])
     body = ask_about("slices", source, given, {})

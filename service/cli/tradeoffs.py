@@ -23,9 +23,10 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import evaluation_options, given_texts, indices_option
+from service.cli.options import form_options, given_texts
 from service.cli.plots import plot_option, write_plot
 from service.cli.sources import ask_about, refuse_without_table, source_of
+from service.operations import OPERATIONS
 
 _OPTIMAL: CellTexts = {
     "lambda_from": fraction,
@@ -41,18 +42,11 @@ _AT: CellTexts = {"at_lambda": in_full, "value": fraction, "threshold": in_full}
 
 @click.command(cls=OneFile)
 @click.argument("file", type=FileOrGlob(), cls=FileArgument)
-@evaluation_options
+@form_options(
+    OPERATIONS["tradeoffs"].form,
+    {"lambda_density": ("JSON", """How much each lambda counts, as a beta density: '{"a": 2, "b": 2}'.""")},
+)
 @engine_options()
-@indices_option
-@click.option("--min-precision", metavar="NUMBER", help="Consider only rows with at least this precision.")
-@click.option("--min-recall", metavar="NUMBER", help="Consider only rows with at least this recall.")
-@click.option("--lambda-range", metavar="JSON", help="Which weights of recall count: '[0.2, 0.8]'.  [default: [0, 1]]")
-@click.option(
-    "--lambda-density", metavar="JSON", help="""How much each weight counts, as a beta density: '{"a": 2, "b": 2}'."""
-)
-@click.option(
-    "--at-lambda", metavar="JSON", help="Show the best value and its threshold at these weights: '[0.2, 0.5, 0.8]'."
-)
 @plot_option
 def tradeoffs(
     file: BinaryIO | str,

@@ -41,7 +41,7 @@ def fed(command: str) -> list[str]:
         ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
         ("compare", [*one_evaluation(READING_FIELDS).parameters, "indices"], {"files", "paired", "own"}),
-        ("slices", set(OPERATIONS["slices"].parameters) - {"slices"}, {"file", "slices_", "sort"}),
+        ("slices", OPERATIONS["slices"].parameters, {"file", "sort"}),
         ("classes", OPERATIONS["classes"].parameters, {"file"}),
     ],
 )

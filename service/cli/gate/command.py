@@ -25,7 +25,7 @@ from service.cli.gate.rules_file import Rules
 from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
-from service.cli.options import evaluation_options, given_texts
+from service.cli.options import form_options, given_texts
 from service.cli.own_options import baseline_options, texts_of_baseline
 from service.cli.plots import plot_option
 from service.cli.sources import Source, refuse_without_table, source_of
@@ -37,6 +37,8 @@ from service.cli.written_files import (
     refuse_one_file_twice,
 )
 from service.wire.formats.query_options import TOTALS
+from service.wire.formats.tables import one_evaluation
+from service.wire.requests.query_fields import READING_FIELDS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 """Exit status 1 means a failed gate and nothing else; 2 means no verdict."""
@@ -69,7 +71,7 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
 
 @click.command(cls=GateCommand)
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
-@evaluation_options
+@form_options(one_evaluation(READING_FIELDS))
 @engine_options()
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
 @baseline_options
