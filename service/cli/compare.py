@@ -20,14 +20,11 @@ from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import UNNAMED, EvaluationFile, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
-    CellTexts,
     chosen_rows,
     column_lines,
-    count_text,
     direction_lines,
     fraction,
     how_many,
-    in_full,
     table_lines,
     total_lines,
     warning_lines,
@@ -51,15 +48,7 @@ _Sources = Mapping[str, Source]
 _SHORT_NAME = 11
 """The longest name that is on the same line as its areas."""
 
-_SHARED_HULL: CellTexts = {
-    "threshold": in_full,
-    "tp": count_text,
-    "fp": count_text,
-    "tpr": fraction,
-    "fpr": fraction,
-    "suppliers": ", ".join,
-}
-
+_JOINT_HULL = ("threshold", "tp", "fp", "tpr", "fpr", "suppliers")
 
 _HELP: dict[str, Help] = {
     "scores": (
@@ -254,4 +243,4 @@ def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
     rows = list(range(len(hull["tp"])))
     shown = chosen_rows(rows)
     yield f"Convex hull of all ROC curves together: {how_many(shown, rows, 'row')}"
-    yield from column_lines(hull, _SHARED_HULL, shown, left=["suppliers"])
+    yield from column_lines(OPERATIONS["comparisons"].table("joint_hull").columns, hull, shown, _JOINT_HULL)

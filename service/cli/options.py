@@ -93,7 +93,7 @@ _OF_CSV: dict[str, Help] = {
         "With absent, CSV has no header, and its columns are called 1, 2 and so on.  [default: present]",
     ),
 }
-_MARKS = re.compile("[`*]")
+_CODE_MARKS = re.compile("[`*]")
 _reading_options = (
     click.option(
         "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]"
@@ -151,7 +151,7 @@ def _of_field(field: Field) -> Help:
 
 def _meaning(field: Field) -> str:
     """The first sentence about a field, without the marks of Markdown, and in ASCII."""
-    text = _MARKS.sub("", field.first_sentence).replace("λ", "lambda").removeprefix("If true, ")
+    text = _CODE_MARKS.sub("", field.first_sentence).replace("λ", "lambda").removeprefix("If true, ")
     return text[:1].upper() + text[1:]
 
 
