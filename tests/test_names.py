@@ -12,12 +12,15 @@ TWINS = {
     "OPERATION": "the declaration of an operation, in its module",
     "_ANSWER": "the parts of an operation's answer",
     "_READ_AT": "where the description of a picture reads its curves",
-    "summary_lines": "what a command prints of an answer, for each command",
+    "SCREEN": "what a command adds to its operation, in its module",
+    "_HELP": "what a command says of itself",
+    "_TABLES": "the declared columns of an operation's tables, for its screen",
 }
 """{name that several modules define: the one meaning that it has in all of them}"""
 
 MODULES = {
     "classes": "the operation: its declaration, its picture, its command",
+    "columns": "the operation: its declaration, its command",
     "comparisons": "the operation: its declaration, its picture",
     "curves": "the operation: its declaration, its picture, its command",
     "gates": "the operation: its declaration, its picture",

@@ -15,7 +15,7 @@ import orjson
 from service.answer import answer
 from service.cli.command_error import fail
 from service.cli.files import InputFile
-from service.cli.layout import MOST_ROWS, table_lines, terminal_safe
+from service.cli.layout import MOST_ROWS, listing_lines, shortened
 from service.cli.options import flag
 from service.curves.sweep.sweep import COMPILED
 from service.environment import leave_pandas_out
@@ -33,9 +33,6 @@ from service.wire.formats.signatures import is_of_body
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import MAX_ERRORS
-
-_SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
-"""The characters shown of a column's name or a value, and the number of values shown."""
 
 _PROBLEM = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
 """{type of a problem: its title when the request is a file}"""
@@ -145,25 +142,8 @@ def _listed_columns(file: InputFile, body: bytes, given: Mapping[str, str]) -> I
     if is_problem(result):
         return
     table = orjson.loads(result.body)["columns"]
-    rows = [
-        [_plain(name), kind, _some(values, more=more)]
-        for name, kind, values, more in zip(*map(table.get, ("name", "type", "values", "more")), strict=True)
-    ]
     yield ""
-    yield from table_lines([["column", "type", "values"], *rows[:MOST_ROWS]], "<<<")
-    if len(rows) > MOST_ROWS:
-        yield f"  and {len(rows) - MOST_ROWS} more"
-
-
-def _some(values: list[Any], *, more: bool) -> str:
-    """Format the first values of a column."""
-    texts = [*map(_plain, values[:_SHOWN_VALUES])]
-    return ", ".join([*texts, *(["..."] if more or len(values) > _SHOWN_VALUES else [])])
-
-
-def _plain(value: object) -> str:
-    """Format text from a file, cut if long."""
-    return terminal_safe(str(value))[:_SHOWN_LENGTH]
+    yield from listing_lines(table, MOST_ROWS)
 
 
 def of_every_file(parameters: Sequence[tuple[str, str]]) -> str:
@@ -221,7 +201,7 @@ def _of_column(error: dict[str, Any]) -> str:
     if error["code"] == "missing":
         return ""
     column, _, row = error["pointer"].removeprefix("/").partition("/")
-    name = _plain(column.replace("~1", "/").replace("~0", "~"))
+    name = shortened(column.replace("~1", "/").replace("~0", "~"))
     return f"column {name}, row {row}" if row else f"column {name}"
 
 

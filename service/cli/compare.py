@@ -20,19 +20,16 @@ from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import UNNAMED, EvaluationFile, lines_of_problem, named_files, read_evaluations, request_of
 from service.cli.files import InputFile
 from service.cli.layout import (
-    CellTexts,
     chosen_rows,
     column_lines,
-    count_text,
     direction_lines,
     fraction,
     how_many,
-    in_full,
     table_lines,
     total_lines,
     warning_lines,
 )
-from service.cli.options import compared_options, given_texts, indices_option
+from service.cli.options import NAME_LIST, Help, form_options, given_texts
 from service.cli.own_options import for_option, texts_of_files
 from service.cli.plots import plot_option, write_plot
 from service.cli.sources import Source, ask_about, refuse_without_table, source_of
@@ -41,30 +38,33 @@ from service.request import Request
 from service.wire.formats.decoders import DECODERS
 from service.wire.formats.missing_cells import without_missing
 from service.wire.formats.query_options import MISSING, names_or_json
+from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
+from service.wire.requests.query_fields import READING_FIELDS
 
 _Sources = Mapping[str, Source]
 
 _SHORT_NAME = 11
 """The longest name that is on the same line as its areas."""
 
-_SHARED_HULL: CellTexts = {
-    "threshold": in_full,
-    "tp": count_text,
-    "fp": count_text,
-    "tpr": fraction,
-    "fpr": fraction,
-    "suppliers": ", ".join,
+_JOINT_HULL = ("threshold", "tp", "fp", "tpr", "fpr", "suppliers")
+
+_HELP: dict[str, Help] = {
+    "scores": (
+        NAME_LIST,
+        "Column of the scores; in a single FILE, one for each classifier: old,new.  [default: scores]",
+    )
 }
 
 
 @click.command(short_help="Find which of 2 to 50 classifiers is best where.")
 @click.argument("files", metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=named_files)
-@compared_options
+@form_options(
+    one_evaluation({name: OPERATIONS["comparisons"].form.fields[name] for name in (*READING_FIELDS, "indices")}), _HELP
+)
 @for_option
 @engine_options(exact=True)
-@indices_option
 @click.option("--paired", is_flag=True, help="All files have the same examples in the same order.")
 @plot_option
 def compare(
@@ -243,4 +243,4 @@ def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
     rows = list(range(len(hull["tp"])))
     shown = chosen_rows(rows)
     yield f"Convex hull of all ROC curves together: {how_many(shown, rows, 'row')}"
-    yield from column_lines(hull, _SHARED_HULL, shown, left=["suppliers"])
+    yield from column_lines(OPERATIONS["comparisons"].table("joint_hull").columns, hull, shown, _JOINT_HULL)

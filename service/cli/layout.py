@@ -7,18 +7,19 @@ import math
 import re
 import shutil
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from service.curves.arrays import LARGEST_DOUBLE
 from service.curves.evaluation import CHANCE
 from service.inference.rules import in_decimals
+from service.wire.answers.parts import CellKind, Cells
 
 MOST_ROWS = 20
 """The most rows of a table that are shown."""
 
-CellTexts = dict[str, Callable[[Any], str]]
-"""{column of an answer: function that formats its cells}."""
+_SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
+"""The characters shown of a column's name or a value, and the number of values shown."""
 
 FRACTION_DECIMALS = 6
 """The decimals of fractions, at least."""
@@ -72,6 +73,13 @@ def printable(value: Any) -> Any:  # noqa: ANN401  # anything that JSON can hold
     return terminal_safe(value) if isinstance(value, str) else value
 
 
+def objects(values: object) -> list[dict[str, Any]]:
+    """The objects of a list; one without keys stands for anything else."""
+    if not isinstance(values, list):
+        return [{}]
+    return [value if isinstance(value, dict) else {} for value in values]
+
+
 def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
     """Align columns to the left (<) or right (>), two spaces apart; a left-aligned last column wraps within itself."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -88,18 +96,18 @@ def table_lines(rows: list[list[str]], sides: str) -> Iterable[str]:
 
 
 def column_lines(
-    table: dict[str, list[Any]], columns: CellTexts, rows: Iterable[int], left: Collection[str] = ()
+    declared: Iterable[Cells], table: dict[str, list[Any]], rows: list[int] | None = None, names: Iterable[str] = ()
 ) -> Iterable[str]:
-    """Format some columns of an answer's table under their names; thresholds are omitted if the table has none."""
+    """Format the columns that an answer's table has, or some by name; thresholds are omitted if it has none."""
+    kinds = {column.name: column.kind for column in declared}
+    columns = [name for name in names or kinds if name in table]
     if all(threshold is None for threshold in table.get("threshold", ())):
-        columns = {key: write for key, write in columns.items() if key != "threshold"}
-    cells = [[write(table[key][row]) for key, write in columns.items()] for row in rows]
-    sides = "".join("<" if key in left else ">" for key in columns)
-    yield from table_lines([list(columns), *cells], sides)
-    why = dict.fromkeys(_no_threshold(table, row) for row in rows if "tp" in table and table["threshold"][row] is None)
-    yield from dash_lines(
-        [list(columns), *cells], MEANING_OF_DASHES | ({"threshold": ", or ".join(why)} if why else {})
-    )
+        columns = [name for name in columns if name != "threshold"]
+    shown = range(len(table[columns[0]])) if rows is None else rows
+    cells = [[cell_text(table[name][row], kinds[name]) for name in columns] for row in shown]
+    yield from table_lines([columns, *cells], "".join("<" if kinds[name] in _OF_WORDS else ">" for name in columns))
+    why = dict.fromkeys(_no_threshold(table, row) for row in shown if "tp" in table and table["threshold"][row] is None)
+    yield from dash_lines([columns, *cells], MEANING_OF_DASHES | ({"threshold": ", or ".join(why)} if why else {}))
 
 
 def _no_threshold(table: dict[str, list[Any]], row: int) -> str:
@@ -121,6 +129,28 @@ def dash_lines(rows: list[list[str]], notes: Mapping[str, str] | None = None) ->
         yield from text_lines(f"-  {'; '.join(meanings)}")
 
 
+def listing_lines(table: dict[str, list[Any]], most: int) -> Iterable[str]:
+    """Format the listed columns of a table, to choose from, with some of their values."""
+    rows = [
+        [shortened(name), kind, _some(values, more=more)]
+        for name, kind, values, more in zip(*map(table.get, ("name", "type", "values", "more")), strict=True)
+    ]
+    yield from table_lines([["column", "type", "values"], *rows[:most]], "<<<")
+    if len(rows) > most:
+        yield f"  and {len(rows) - most} more"
+
+
+def _some(values: list[Any], *, more: bool) -> str:
+    """Format the first values of a column."""
+    texts = [*map(shortened, values[:_SHOWN_VALUES])]
+    return ", ".join([*texts, *(["..."] if more or len(values) > _SHOWN_VALUES else [])])
+
+
+def shortened(value: object) -> str:
+    """Format text from a file, cut if long."""
+    return terminal_safe(str(value))[:_SHOWN_LENGTH]
+
+
 def chosen_rows(rows: list[int]) -> list[int]:
     """Choose at most MOST_ROWS rows, evenly from end to end."""
     if len(rows) <= MOST_ROWS:
@@ -134,6 +164,20 @@ def sorted_rows(column: list[Any]) -> list[int]:
     return sorted(
         range(len(column)), key=lambda row: (column[row] is None, column[row] if column[row] is not None else 0)
     )
+
+
+def cell_text(cell: Any, kind: CellKind) -> str:  # noqa: ANN401  # a cell of an answer
+    """Format a cell as its kind says."""
+    if kind in {"count", "whole"}:
+        return count_text(cell)
+    if kind == "number":
+        return fraction(cell)
+    if kind in {"names", "values"}:
+        return terminal_safe(", ".join(map(str, cell)))
+    return in_full(cell) if kind in {"exact", "score"} else terminal_safe(str(cell or ""))
+
+
+_OF_WORDS = {"text", "names", "values"}
 
 
 def how_many(shown: list[int], rows: list[int], noun: str) -> str:

@@ -1,19 +1,22 @@
-"""Options that commands share: how a file is read, and which columns to use.
+"""Options made from what an operation declares, and how a command begins and ends.
 
 They have the names of the service's query parameters, and their texts are passed on unchanged.
 """
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
 from service.cli.command_error import end
 from service.cli.files import FORMATS
-from service.wire.formats.query_options import COUNTS_COLUMNS, GROUPS_COLUMNS, TOTALS
+from service.wire.formats.query_options import COUNTS_COLUMNS, GROUPS_COLUMNS, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.tables import TableForm
+from service.wire.requests.fields import ChoiceSet, Field, Flag
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -75,105 +78,81 @@ def flag(name: str) -> str:
 NAME_LIST = "NAMES"
 """What the help calls the value of an option that takes several names, separated by commas."""
 
+Help = tuple[str, str]
+"""What help says of an option: the name of its value, and a text."""
 
-def _reading_options(
-    scores: str = "Column of the scores.  [default: scores]", metavar: str = "NAME"
-) -> Iterable[Callable[[Any], Any]]:
-    return (
-        click.option(
-            "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]"
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service sends it."),
-        click.option("--scores", metavar=metavar, help=scores),
-        click.option("--labels", metavar="NAME", help="Column of the labels.  [default: labels]"),
-        click.option("--weights", metavar="NAME", help="Column of the weights.  [default: weights, if there is one]"),
-        click.option("--lower-is-positive", is_flag=True, help="Low scores mean positive."),
-        click.option(
-            "--delimiter",
-            metavar="MARK",
-            help="Separator in CSV: comma, semicolon, tab, pipe or space.  [default: comma; tab in .tsv]",
-        ),
-        click.option("--decimal", metavar="MARK", help="Decimal mark in CSV: point or comma.  [default: point]"),
-        click.option(
-            "--escape",
-            metavar="NAME",
-            help="What is before a quote within quotes in CSV: quote, or backslash as Spark writes.  [default: quote]",
-        ),
-        click.option(
-            "--header",
-            metavar="NAME",
-            help="With absent, CSV has no header, and its columns are called 1, 2 and so on.  [default: present]",
-        ),
-        click.option(
-            "--missing",
-            metavar="NAME",
-            help="With drop, rows with an empty cell in a column that is used are left out.  [default: refuse]",
-        ),
-    )
-
-
-_TWO_CLASSES_OPTIONS = (
-    click.option("--positive-label", metavar="TEXT", help="The positive label, unless labels are 0/1 or the like."),
-    click.option(
-        "--closed", metavar="NAME", help="Ends that an open group includes: both, left or right.  [default: both]"
+_OF_CSV: dict[str, Help] = {
+    "delimiter": ("MARK", "Separator in CSV: comma, semicolon, tab, pipe or space.  [default: comma; tab in .tsv]"),
+    "decimal": ("MARK", "Decimal mark in CSV: point or comma.  [default: point]"),
+    "escape": (
+        "NAME",
+        "What is before a quote within quotes in CSV: quote, or backslash as Spark writes.  [default: quote]",
     ),
-)
-_COUNTS_OPTIONS = (
-    *(click.option(f"--{key}", metavar="NAME", help=f"Column {key} of counts.") for key in COUNTS_COLUMNS),
-    click.option(
-        "--positives",
-        metavar="NUMBER|NAME",
-        help="Total positives, for counts without column fn; for groups, its column.",
+    "header": (
+        "NAME",
+        "With absent, CSV has no header, and its columns are called 1, 2 and so on.  [default: present]",
     ),
+}
+_CODE_MARKS = re.compile("[`*]")
+_reading_options = (
     click.option(
-        "--negatives",
-        metavar="NUMBER|NAME",
-        help="Total negatives, for counts without column tn; for groups, its column.",
+        "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]"
     ),
-)
-_GROUPS_OPTIONS = tuple(
-    click.option(flag(key), metavar="NAME", help=f"Column {key} of groups.") for key in GROUPS_COLUMNS
-)
-_GROUPS_MASSES_OPTIONS = tuple(
-    click.option(flag(key), metavar="NAME", help=f"Column {key} of groups.") for key in TOTALS
-)
-
-indices_option = click.option(
-    "--indices",
-    metavar=NAME_LIST,
-    help="Some of kulczynski, f_measure, fowlkes_mallows and jaccard, separated by commas.  [default: all]",
+    click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service sends it."),
 )
 
 
-def evaluation_options(command: _Command) -> _Command:
-    """Add the options for reading an evaluation, and --json."""
-    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS, *_COUNTS_OPTIONS, *_GROUPS_OPTIONS)
+def form_options(form: TableForm, told: Mapping[str, Help] | None = None) -> Callable[[_Command], _Command]:
+    """Add the options for reading a table of this form, one for each query parameter, and --json.
+
+    `told` is the help of those that mean something else on the command line than in a query.
+    """
+    own = told or {}
+    options = [_option(name, form, own.get(name)) for name in form.parameters]
+
+    def add_options(command: _Command) -> _Command:
+        for option in reversed((*_reading_options, *options)):
+            command = option(command)
+        return command
+
+    return add_options
 
 
-def compared_options(command: _Command) -> _Command:
-    """Add the options for reading several evaluations, and --json."""
-    scores = "Column of the scores; in a single FILE, one for each classifier: old,new.  [default: scores]"
-    return _with(
-        command, *_reading_options(scores, NAME_LIST), *_TWO_CLASSES_OPTIONS, *_COUNTS_OPTIONS, *_GROUPS_OPTIONS
-    )
+def _option(name: str, form: TableForm, told: Help | None) -> Callable[[Any], Any]:
+    field = cast("Field | None", form.fields.get(name))
+    if isinstance(field, Flag):
+        return click.option(flag(name), is_flag=True, help=_meaning(field))
+    metavar, text = told or _OF_CSV.get(name) or _of_column(name, form) or _of_field(cast("Field", field))
+    return click.option(flag(name), metavar=metavar, help=text)
 
 
-def sliced_options(command: _Command) -> _Command:
-    """Add the options for reading a sample or groups in slices: counts cannot be sliced."""
-    return _with(command, *_reading_options(), *_TWO_CLASSES_OPTIONS, *_GROUPS_OPTIONS, *_GROUPS_MASSES_OPTIONS)
+def _of_column(name: str, form: TableForm) -> Help | None:
+    """The help of an option that names a column; a total of counts may be a number, too."""
+    if name in SAMPLE_COLUMNS:
+        return "NAME", f"Column of the {name}.  [default: {name}{', if there is one' * (name == 'weights')}]"
+    if name in COUNTS_COLUMNS:
+        return "NAME", f"Column {name} of counts."
+    if name in TOTALS and COUNTS_COLUMNS[0] in form.parameters:
+        other = {"positives": "fn", "negatives": "tn"}[name]
+        return "NUMBER|NAME", f"Total {name}, for counts without column {other}; for groups, its column."
+    return ("NAME", f"Column {name} of groups.") if name in {*GROUPS_COLUMNS, *TOTALS} else None
 
 
-def classes_options(command: _Command) -> _Command:
-    """Add the options for reading a sample with several classes."""
-    return _with(
-        command, *_reading_options("Columns of the scores for each class: cat,dog, or cat=p1,dog=p2.", NAME_LIST)
-    )
+def _of_field(field: Field) -> Help:
+    """The help of an option whose text a field reads."""
+    text = _meaning(field)
+    if isinstance(field, ChoiceSet):
+        text += f" Any of {', '.join(field.choices)}, separated by commas."
+    elif field.metavar in {"JSON", "NUMBERS"}:
+        quote = "'" * (field.metavar == "JSON")
+        text += f" For example {quote}{field.example_text}{quote}."
+    return field.metavar, text
 
 
-def _with(command: _Command, *options: Callable[[_Command], _Command]) -> _Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _meaning(field: Field) -> str:
+    """The first sentence about a field, without the marks of Markdown, and in ASCII."""
+    text = _CODE_MARKS.sub("", field.first_sentence).replace("λ", "lambda").removeprefix("If true, ")
+    return text[:1].upper() + text[1:]
 
 
 def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:

@@ -1,22 +1,16 @@
-"""`rocpr slices FILE --slices country,model`: the areas of every slice of a sample, the worst first, without a server.
-
-Knows the command's options and the layout of its summary; answer.py checks and evaluates.
-"""
+"""The screen of `rocpr slices`: the areas of every slice of a sample, the worst first."""
 
 from collections.abc import Iterable, Sequence
 from itertools import starmap
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
-import orjson
 
 from service.cli.command_error import fail
-from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
 from service.cli.layout import (
     MEANING_OF_DASHES,
     MOST_ROWS,
+    cell_text,
     count_text,
     dash_lines,
     fraction,
@@ -29,70 +23,32 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import NAME_LIST, given_texts, sliced_options
-from service.cli.plots import plot_option, write_plot
-from service.cli.sources import ask_about, refuse_without_table, source_of
+from service.cli.operation_command import Screen
+from service.cli.options import NAME_LIST
 from service.inference.rules import AREAS_WITH_INTERVALS
+from service.operations import OPERATIONS
+from service.wire.answers.parts import Document
 
-_COUNTS = ("rows", "positives", "negatives")
-_SHOWN = (*_COUNTS, *AREAS_WITH_INTERVALS)
+_OF_SLICES = ("rows", "positives", "negatives", *AREAS_WITH_INTERVALS)
 """Columns of the answer that a summary shows after those that define slices."""
 
 _MOST_NAMES = 5
 """The most slices without areas that are named."""
 
+_HELP = """Evaluate a classifier in every slice, the worst first.
 
-@click.command(cls=OneFile)
-@click.argument("file", type=FileOrGlob(), cls=FileArgument)
-@sliced_options
-@engine_options(exact=True)
-@click.option("--slices", "slices_", metavar=NAME_LIST, help="Columns that define the slices: country,model.")
-@click.option("--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first.")
-@click.option("--intervals", metavar="JSON", help="""Confidence intervals of the areas: '{}' or '{"level": 0.9}'.""")
-@click.option(
-    "--operating-points",
-    metavar="JSON",
-    help="""Points of a curve: '[{"metric": "precision_at_recall", "at": 0.9}]'.""",
-)
-@plot_option
-def slices(
-    file: BinaryIO | str,
-    format_name: str | None,
-    *,
-    as_json: bool,
-    engine: EngineOptions | None,
-    slices_: str | None,
-    sort: str,
-    plot: Path | None,
-    **options: str | bool | None,
-) -> None:
-    """Evaluate a classifier in every slice, the worst first.
+FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows with the same
+values there. Or FILE is JSON, a request body for POST /v1/slices. FILE can be - for standard input, with --format.
 
-    FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows with the same
-    values there. Or FILE is JSON, a request body for POST /v1/slices. FILE can be - for standard input, with --format.
-
-    All slices are evaluated in one pass: 10,000 slices of 500 rows take a second; 10,000 calls would take ten.
-    """
-    given = given_texts({**options, "slices": slices_})
-    source = source_of(file, format_name, engine)
-    refuse_without_table(given, [source])
-    body = ask_about("slices", source, given, {})
-    document = orjson.loads(body)
-    if sort not in document["slices"] or sort == "reason":
-        names = ", ".join(name for name in document["slices"] if name != "reason")
-        fail([f"Error: --sort {sort}: The answer has no such column; it has {names}."])
-    write_plot(plot, lambda media_type: ask_about("slices", source, given, {}, media_type))
-    if as_json:
-        click.echo(body, nl=False)
-    else:
-        click.echo("\n".join(summary_lines(document, source.name, sort)))
+All slices are evaluated in one pass: 10,000 slices of 500 rows take a second; 10,000 calls would take ten.
+"""
 
 
-def summary_lines(document: dict[str, Any], name: str, sort: str) -> Iterable[str]:
-    """Format an answer for a reader."""
+def _lines(document: Document, *, sort: str) -> Iterable[str]:
     overall, table = document["overall"], document["slices"]
-    yield name
-    yield ""
+    if sort not in table or sort == "reason":
+        names = ", ".join(name for name in table if name != "reason")
+        fail([f"Error: --sort {sort}: The answer has no such column; it has {names}."])
     yield from total_lines(overall)
     yield ""
     rows = [row for row in sorted_rows(table[sort]) if not table["reason"][row]]
@@ -118,9 +74,12 @@ def _keys(table: dict[str, list[Any]]) -> Iterable[str]:
 
 
 def _slice_lines(table: dict[str, list[Any]], overall: dict[str, Any], shown: list[int]) -> Iterable[str]:
-    whole = overall["auc"] | overall | {"rows": sum(table["rows"])}
-    rows = [[_written(name, table[name][row]) for name in _SHOWN] for row in shown]
-    yield from _lines_of_slices(table, shown, _SHOWN, [*rows, [_written(name, whole[name]) for name in _SHOWN]])
+    kinds = {each.name: each.kind for each in OPERATIONS["slices"].table("slices").columns}
+    every = overall["auc"] | overall | {"rows": sum(table["rows"])}
+    rows = [*({name: table[name][row] for name in _OF_SLICES} for row in shown), every]
+    yield from _lines_of_slices(
+        table, shown, _OF_SLICES, [[cell_text(row[name], kinds[name]) for name in _OF_SLICES] for row in rows]
+    )
 
 
 def _interval_lines(table: dict[str, list[Any]], intervals: dict[str, Any], shown: list[int]) -> Iterable[str]:
@@ -185,9 +144,18 @@ def _of_keys(keys: Iterable[str]) -> dict[str, str]:
     return dict.fromkeys(keys, "rows without a value")
 
 
-def _written(name: str, cell: Any) -> str:  # noqa: ANN401  # a cell of an answer
-    return count_text(cell) if name in _COUNTS else fraction(cell)
-
-
 def _key(cell: Any) -> str:  # noqa: ANN401  # a cell of an answer
     return "-" if cell is None else str(cell).lower() if isinstance(cell, bool) else terminal_safe(str(cell))
+
+
+SCREEN = Screen(
+    _HELP,
+    _lines,
+    told={"slices": (NAME_LIST, "Columns that define the slices: country,model.")},
+    own=(
+        click.option(
+            "--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first."
+        ),
+    ),
+    engine="exact",
+)

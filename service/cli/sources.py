@@ -15,6 +15,8 @@ from service.cli.engine_options import EngineOptions
 from service.cli.engine_rows import EngineRows
 from service.cli.files import InputFile
 from service.cli.options import flag
+from service.cli.server_address import ServerAddress
+from service.operations import OPERATIONS
 from service.wire.formats.query_options import CSV_PARAMETERS
 from service.wire.media_types import CSV, JSON
 
@@ -42,9 +44,15 @@ def refuse_without_table(given: Iterable[str], sources: Iterable[Source]) -> Non
 
 
 def ask_about(
-    operation: str, source: Source, typed: dict[str, str], others: Mapping[str, str], accept: str = JSON
+    operation: str,
+    source: Source,
+    typed: dict[str, str],
+    others: Mapping[str, str],
+    accept: str = JSON,
+    *,
+    server: ServerAddress | None = None,
 ) -> bytes:
-    """Evaluate one source, with the typed options and others, and return the answer.
+    """Evaluate one source, here or by a server, with the typed options and others, and return the answer.
 
     A problem is printed and ends the command.
     """
@@ -54,7 +62,16 @@ def ask_about(
             fail(source.problem_lines(orjson.loads(result.body), typed))
         return result.body
     body, given = source.content, source.taken(typed)
-    result = ask(operation, source.media_type_of(body), {**given, **others}, body, accept)
-    if is_problem(result):
-        fail(lines_of_file(orjson.loads(result.body), source, body, given, typed))
-    return result.body
+    media_type, parameters = source.media_type_of(body), {**given, **others}
+    if server is None:
+        result = ask(operation, media_type, parameters, body, accept)
+        if is_problem(result):
+            fail(lines_of_file(orjson.loads(result.body), source, body, given, typed))
+        return result.body
+    from service.cli.over_http import advice_on, post  # noqa: PLC0415  # slow to import, rarely needed
+
+    needed = {part.name for part in OPERATIONS[operation].answer if not part.sometimes}
+    reply = post(server, operation, media_type, parameters, body, accept=accept, is_answer=needed.issubset)
+    if reply.is_problem:
+        fail([*lines_of_file(reply.document, source, body, given, typed), *advice_on(reply.document, server)])
+    return reply.body

@@ -20,6 +20,7 @@ ONE_FILE = COMMANDS[:2]
 ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
 DIGITS = DATA / "digits_eight.csv"
 ROOT = DATA.parent.parent
+OF_SERVERS = {"server", "api_key_env", "insecure"}
 OF_ENGINES = {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
 
 
@@ -41,13 +42,14 @@ def fed(command: str) -> list[str]:
         ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
         ("compare", [*one_evaluation(READING_FIELDS).parameters, "indices"], {"files", "paired", "own"}),
-        ("slices", set(OPERATIONS["slices"].parameters) - {"slices"}, {"file", "slices_", "sort"}),
+        ("slices", OPERATIONS["slices"].parameters, {"file", "sort"}),
         ("classes", OPERATIONS["classes"].parameters, {"file"}),
+        ("columns", OPERATIONS["columns"].parameters, {"file"}),
     ],
 )
 def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:
     names = {parameter.name for parameter in commands.commands[command].params}
-    assert names - {"format_name", "as_json", "plot", *OF_ENGINES, *others} == set(parameters)
+    assert names - {"format_name", "as_json", "plot", *OF_ENGINES, *OF_SERVERS, *others} == set(parameters)
 
 
 def test_no_summary_of_a_command_is_cut_off() -> None:

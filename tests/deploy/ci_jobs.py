@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, RULES, STATUSES, TEN, UNDECIDED
-from tests.cli.gate.scripted_server import Scripted
+from tests.cli.scripted_server import Scripted
 from tests.support.junit_facts import check_junit
 
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")

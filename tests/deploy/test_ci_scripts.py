@@ -15,7 +15,7 @@ from service.cli.files import SUFFIXES
 from tests.cli.comparing import sample
 from tests.cli.gate.gate_server import KEY, guarded
 from tests.cli.gate.gating import ALL, FAILING, STATUSES, TEN
-from tests.cli.gate.scripted_server import VERDICT, Scripted, problem, scripted
+from tests.cli.scripted_server import VERDICT, Scripted, problem, scripted
 from tests.deploy.ci_jobs import (
     CURL,
     ENDINGS,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.gate.gating import ALL
-from tests.cli.gate.scripted_server import Scripted, problem, scripted
+from tests.cli.scripted_server import Scripted, problem, scripted
 from tests.deploy.ci_jobs import MARKDOWN, SCRIPTS, gate_sh, place
 
 __all__ = ["place"]

@@ -22,12 +22,12 @@ from service.cli.gate.first_rules import PROBE, PROBE_OF_DROPS, rules_json, rule
 from service.cli.gate.outputs import Outputs
 from service.cli.gate.question import Question
 from service.cli.gate.rules_file import Rules
-from service.cli.gate.server_address import ServerAddress
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
-from service.cli.options import evaluation_options, given_texts
+from service.cli.options import form_options, given_texts
 from service.cli.own_options import baseline_options, texts_of_baseline
 from service.cli.plots import plot_option
+from service.cli.server_address import ServerAddress, server_options
 from service.cli.sources import Source, refuse_without_table, source_of
 from service.cli.written_files import (
     WRITTEN_FILE,
@@ -37,6 +37,8 @@ from service.cli.written_files import (
     refuse_one_file_twice,
 )
 from service.wire.formats.query_options import TOTALS
+from service.wire.formats.tables import one_evaluation
+from service.wire.requests.query_fields import READING_FIELDS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 """Exit status 1 means a failed gate and nothing else; 2 means no verdict."""
@@ -69,13 +71,11 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
 
 @click.command(cls=GateCommand)
 @click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
-@evaluation_options
+@form_options(one_evaluation(READING_FIELDS))
 @engine_options()
 @click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
 @baseline_options
-@click.option("--server", metavar="URL", help="Ask this server instead of evaluating the files here.")
-@click.option("--api-key-env", metavar="NAME", help="The environment variable that holds the server's key.")
-@click.option("--insecure", is_flag=True, help="Send the key even to an address without TLS.")
+@server_options
 @click.option(
     "--junit", type=WRITTEN_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a JUnit report."
 )
@@ -101,9 +101,7 @@ def gate(
     files: tuple[str, ...],
     format_name: str | None,
     baseline: str | None,
-    server: str | None,
-    api_key_env: str | None,
-    insecure: bool,
+    server: ServerAddress | None,
     junit: Path | None,
     markdown: Path | None,
     plot: Path | None,
@@ -131,12 +129,6 @@ def gate(
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
     refuse_one_file_twice("--junit, --markdown and --plot", (junit, markdown, plot))
     refuse_files_that_are_read((junit, markdown, plot), (*files, *([] if baseline is None else [baseline])))
-    if server is not None and engine is not None:
-        raise click.UsageError("--engine cannot be combined with --server.")
-    if server is None and api_key_env is not None:
-        raise click.UsageError("--api-key-env needs --server.")
-    if insecure and api_key_env is None:
-        raise click.UsageError("--insecure needs --api-key-env.")
     expected = 1 if init else 2
     if len(files) != expected:
         what = "--init takes SCORES, and perhaps --baseline OLD" if init else "The command takes RULES.toml and SCORES"
@@ -152,17 +144,16 @@ def gate(
     old = more[0] if more else None
     given = given_texts(options)
     refuse_without_table(given, [source, *more])
-    asked = None if server is None else ServerAddress.of(server, api_key_env, insecure=insecure)
     if baseline == files[-1]:
         advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
-        _print(_first_rules(source, old, given, of_baseline, asked, as_json=as_json))
+        _print(_first_rules(source, old, given, of_baseline, server, as_json=as_json))
         return
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
         rules = Rules.read(streams[0])
-        body = Question(rules, source, old, given, of_baseline).verdict(asked)
+        body = Question(rules, source, old, given, of_baseline).verdict(server)
     document = orjson.loads(body)
     names = (source.name, None if old is None else old.name)
     lines = verdict_lines(printable(document), *map(printable, names))

@@ -27,8 +27,9 @@ from service.cli.engine_rows import limits_of_engines
 from service.cli.evaluations import read_evaluation, with_common_missing
 from service.cli.files import InputFile
 from service.cli.gate.rules_file import GATE_OPTIONS, Rules
-from service.cli.gate.server_address import ServerAddress, fits_a_query
+from service.cli.gate.verdict_layout import is_verdict
 from service.cli.own_options import of_baseline
+from service.cli.server_address import ServerAddress, fits_a_query
 from service.cli.sources import Source
 from service.curves.evaluation import CurvesWarning
 from service.operations import OPERATIONS
@@ -77,7 +78,7 @@ class Question:
         return result.body
 
     def _answered_by(self, server: ServerAddress) -> bytes:
-        from service.cli.gate.over_http import advice_on, post_gate  # noqa: PLC0415  # slow to import, rarely needed
+        from service.cli.over_http import advice_on, post  # noqa: PLC0415  # slow to import, rarely needed
 
         parameters = self.scores.taken(self._texts) | {
             key: json.dumps(value) for key, value in self.rules.options.items()
@@ -89,12 +90,13 @@ class Question:
             and fits_a_query(parameters)
         ):
             body = self.scores.content
-            reply = post_gate(server, self.scores.media_type_of(body), parameters, body)
+            media_type = self.scores.media_type_of(body)
+            reply = post(server, "gates", media_type, parameters, body, is_answer=is_verdict)
             lines = self._lines_of_scores(reply.document, body) if reply.is_problem else []
         else:
             # Not orjson, which refuses integers beyond 64 bits: the service should report them.
             body = json.dumps(self._document(plain=True), default=items).encode()
-            reply = post_gate(server, JSON, {}, body)
+            reply = post(server, "gates", JSON, {}, body, is_answer=is_verdict)
             lines = list(self._lines_of_problem(reply.document)) if reply.is_problem else []
         if reply.is_problem:
             fail([*lines, *advice_on(reply.document, server)])

@@ -15,6 +15,7 @@ from service.cli.layout import (
     direction_lines,
     fraction,
     in_full,
+    objects,
     p_value_lines,
     table_lines,
     text_lines,
@@ -136,3 +137,17 @@ def _verdict_line(document: dict[str, Any]) -> str:
     statuses = [check["status"] for check in document["checks"]]
     counted = ", ".join(f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses)
     return click.style(f"Gate {verdict}: {counted}.", fg=STATUSES[verdict], bold=True)
+
+
+def is_verdict(document: dict[str, Any]) -> bool:
+    """Whether a verdict has checks, and is the worst of theirs: the status must not be better than what is shown."""
+    if not {"status", "paired", "checks", "warnings"} <= document.keys():
+        return False
+    found = [check.get("status") for check in objects(document["checks"])]
+    worst = next((status for status in ("failed", "undecided", "passed") if status in found), None)
+    if worst is None or worst != document["status"] or any(status not in tuple(STATUSES) for status in found):
+        return False
+    try:
+        return bool(list(verdict_lines(document, "", None)))
+    except (AttributeError, KeyError, TypeError, ValueError):  # what cannot be shown
+        return False

@@ -162,7 +162,7 @@ def test_of_many_mistakes_the_first_are_listed(tmp_path: Path) -> None:
         (["--init"], "--init takes SCORES, and perhaps --baseline OLD; 0 files given."),
         (["--init", ALL, ALL], "2 files given."),
         (["--init", ALL, "--junit", "x.xml"], "--init cannot be combined with"),
-        ([FILE, ALL, "--server", "http://localhost", "--insecure"], "--insecure needs --api-key-env."),
+        ([FILE, ALL, "--insecure"], "--insecure needs --server."),
         ([FILE, ALL, "--rules", "x"], "No such option"),
         ([DATA / "README.md", ALL], 'A rule has three lines, such as [[rules]], metric = "roc", min = 0.8.\n'),
     ],

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from click.testing import Result
 
-from service.cli.gate import over_http
+from service.cli import over_http
 from tests.cli.comparing import sample
 from tests.cli.gate.gate_server import KEY
 from tests.cli.gate.gating import ALL, DROP, FAILING, PASSING, STATUSES, TEN, rocpr, written
-from tests.cli.gate.scripted_server import Scripted, problem, scripted
 from tests.cli.running import refusal
+from tests.cli.scripted_server import Scripted, problem, scripted
 from tests.properties.bodies import arrow_file_body
 
 
@@ -179,7 +179,7 @@ def test_a_wrong_address(guarded: str, tmp_path: Path) -> None:
     run = asking(f"{guarded}/v2", written(tmp_path, PASSING), ALL)
     assert (run.exit_code, run.stdout) == (2, "")
     assert "There is nothing at this path." in run.stderr
-    assert "--server takes the address without /v1/gates" in run.stderr
+    assert "--server takes the address without /v1/" in run.stderr
 
 
 def test_a_busy_server_is_waited_for_and_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

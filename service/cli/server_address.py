@@ -1,18 +1,26 @@
-"""A server's address, and the key for it. Knows addresses and keys; nothing of HTTP, which over_http.py speaks."""
+"""`--server URL`: a server's address, and the key for it. Nothing of HTTP, which over_http.py speaks."""
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from ipaddress import ip_address
-from typing import Self
+from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
+
+import click
 
 from service.cli.command_error import fail
 
 LONGEST_QUERY = 4_000
 """The longest query, in characters; a proxy may refuse a longer one."""
 
+KEY_VARIABLE = "ROCPR_API_KEY"
+"""The environment variable that holds the key, unless another is named."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_OPERATION = re.compile(r"/v1(/\w*)?\Z")
 _KEY_TEXT = re.compile(r"[\x21-\x7e]+")
 
 
@@ -42,9 +50,11 @@ class ServerAddress:
             fail([f"Error: --server takes no user and no password; {where}."])
         if parts.query or parts.fragment:
             fail(["Error: --server takes the address alone, without ? and #."])
-        url = url.rstrip("/").removesuffix("/v1/gates")
+        url = _OPERATION.sub("", url.rstrip("/"))
         if variable is None:
-            return cls(url)
+            if not os.environ.get(KEY_VARIABLE, "").strip():
+                return cls(url)
+            variable = KEY_VARIABLE
         if parts.scheme == "http" and not insecure and not _is_loopback(parts.hostname or ""):
             fail(
                 [
@@ -60,8 +70,42 @@ class ServerAddress:
             fail([f"Error: The variable{called}, which --api-key-env names, holds no key. {advice}"])
         if not _KEY_TEXT.fullmatch(key):
             wrong = "characters that are not allowed in a key"
-            fail([f"Error: The variable {variable}, which --api-key-env names, holds {wrong}."])
+            fail([f"Error: The variable {variable} holds {wrong}."])
         return cls(url, variable, key)
+
+
+def server_options(command: _Command) -> _Command:
+    """Add the options of a server, which the command gets as one argument, `server`: a ServerAddress or None."""
+
+    @wraps(command)
+    def with_server(
+        *arguments: Any,  # noqa: ANN401  # a command's own
+        server: str | None,
+        api_key_env: str | None,
+        insecure: bool,
+        **options: Any,  # noqa: ANN401  # a command's own
+    ) -> Any:  # noqa: ANN401  # a command's own
+        if server is None:
+            for option, value in (("--api-key-env", api_key_env), ("--insecure", insecure)):
+                if value:
+                    raise click.UsageError(f"{option} needs --server.")
+        elif options.get("engine") is not None:
+            raise click.UsageError("--engine cannot be combined with --server.")
+        address = None if server is None else ServerAddress.of(server, api_key_env, insecure=insecure)
+        return command(*arguments, server=address, **options)
+
+    with_options: Any = with_server
+    for option in (
+        click.option("--insecure", is_flag=True, help="Send the key even to an address without TLS."),
+        click.option(
+            "--api-key-env",
+            metavar="NAME",
+            help=f"The environment variable that holds the server's key.  [default: {KEY_VARIABLE}]",
+        ),
+        click.option("--server", metavar="URL", help="Ask this server instead of evaluating here."),
+    ):
+        with_options = option(with_options)
+    return cast("_Command", with_options)
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""The gate's HTTP client: what it sends, when it retries and when it gives up, and what it never shows."""
+"""The HTTP client of commands: what it sends, when it retries and when it gives up, and what it never shows."""
 
 import io
 import json
@@ -14,11 +14,12 @@ from types import SimpleNamespace
 import pytest
 from click import ClickException
 
-from service.cli.gate import over_http
-from service.cli.gate.over_http import GateReply, advice_on, post_gate
-from service.cli.gate.server_address import ServerAddress, fits_a_query
+from service.cli import over_http
+from service.cli.gate.verdict_layout import is_verdict
+from service.cli.over_http import ServerReply, advice_on, post
+from service.cli.server_address import ServerAddress, fits_a_query
 from service.wire.formats.codings import decompress
-from tests.cli.gate.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
+from tests.cli.scripted_server import VERDICT, Scripted, ScriptedServer, problem, scripted
 from tests.support.raising import raised
 
 KEY = "rocpr_secret-key"
@@ -27,9 +28,9 @@ CHECK = json.loads(VERDICT)["checks"][0]
 
 def ask(
     server: ScriptedServer | str, body: bytes = b"{}", media_type: str = "application/json", **query: str
-) -> GateReply:
+) -> ServerReply:
     url = server if isinstance(server, str) else server.url
-    return post_gate(ServerAddress.of(url, None), media_type, query, body)
+    return post(ServerAddress.of(url, None), "gates", media_type, query, body, is_answer=is_verdict)
 
 
 def complaint(server: ScriptedServer | str) -> str:
@@ -41,7 +42,7 @@ def complaint(server: ScriptedServer | str) -> str:
 def test_a_request_and_its_verdict() -> None:
     with scripted(Scripted()) as server:
         reply = ask(server, b"scores,labels\n", "text/csv", rules='[{"metric": "roc"}]', scores="p q")
-        assert reply == GateReply(VERDICT, json.loads(VERDICT), is_problem=False)
+        assert reply == ServerReply(VERDICT, json.loads(VERDICT), is_problem=False)
     (asked,) = server.asked
     assert asked.path == "/v1/gates?rules=%5B%7B%22metric%22%3A+%22roc%22%7D%5D&scores=p+q"
     assert asked.body == b"scores,labels\n"
@@ -61,11 +62,20 @@ def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pyte
     server = ServerAddress.of("http://127.0.0.1:1/", "NIGHTLY")
     assert KEY not in repr(server)
     with scripted(problem(401)) as other:
-        reply = post_gate(ServerAddress.of(other.url, "NIGHTLY"), "application/json", {}, b"{}")
+        reply = post(ServerAddress.of(other.url, "NIGHTLY"), "gates", "application/json", {}, b"{}")
     assert other.asked[0].headers["authorization"] == f"Bearer {KEY}"
     lines = list(advice_on(reply.document, server))
     assert lines == ["  The server does not accept the key in NIGHTLY."]
     assert "--api-key-env NAME" in next(advice_on(reply.document, ServerAddress.of("http://127.0.0.1:1", None)))
+
+
+def test_a_key_is_found_in_the_usual_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCPR_API_KEY", KEY)
+    assert ServerAddress.of("http://127.0.0.1:1", None).key == KEY
+    with pytest.raises(ClickException, match="anybody on the way could read the key"):
+        ServerAddress.of("http://rocpr.example.org", None)
+    monkeypatch.setenv("ROCPR_API_KEY", "")
+    assert ServerAddress.of("http://rocpr.example.org", None).key is None
 
 
 @pytest.mark.parametrize("value", ["", "  ", "two words", "a\x00b", "ключ"])

@@ -1,13 +1,13 @@
-"""Asks a server for a verdict, over HTTP.
+"""Asks a server, over HTTP, what a command would evaluate here.
 
 Retries if a server is busy or not up yet: the service is stateless, so repeating a request does no harm. Every wait has
-a limit. Knows HTTP and its failures; nothing of rules. Imported only where it is used: its libraries take a fifth of
-the command's start.
+a limit. Knows HTTP and its failures; nothing of operations. Imported only where it is used: its libraries take a fifth
+of the command's start.
 """
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -22,9 +22,8 @@ from urllib3.exceptions import MaxRetryError, SSLError
 from urllib3.util.retry import Retry
 
 from service.cli.command_error import fail
-from service.cli.gate.server_address import ServerAddress
-from service.cli.gate.verdict_layout import STATUSES, verdict_lines
-from service.cli.layout import printable
+from service.cli.layout import objects, printable
+from service.cli.server_address import KEY_VARIABLE, ServerAddress
 from service.wire.formats.codings import compress
 from service.wire.media_types import JSON, PARQUET
 from service.wire.problems import PROBLEM_JSON
@@ -40,8 +39,8 @@ MOST_TRIES = 30
 MOST_LOST_CONNECTIONS = 4
 """The most repetitions of a request, and the most of these after a failed or broken connection."""
 
-LONGEST_ANSWER = 16 << 20
-"""The most bytes of an answer that are read: no verdict has as many."""
+LONGEST_ANSWER = 1 << 30
+"""The most bytes of an answer that are read."""
 
 _COMPRESSED_FROM = 256 << 10
 _SHOWN_FROM = 1 << 20
@@ -50,21 +49,33 @@ _SHOWN_FROM = 1 << 20
 _AGAIN = (429, 502, 503, 504)
 """A proxy answers 502 or 504 if the server behind it is not up yet."""
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
-_ADDRESS = "--server takes the address without /v1/gates"
+_ADDRESS = "--server takes the address without /v1/"
 
 
 @dataclass(frozen=True, slots=True)
-class GateReply:
-    """A server's answer: a verdict, or a problem."""
+class ServerReply:
+    """A server's answer, and its document if it is JSON or a problem."""
 
     body: bytes
     document: dict[str, Any]
     is_problem: bool
 
 
-def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, str], body: bytes) -> GateReply:
-    """Request a verdict; a server without an answer is reported and ends the command."""
-    headers = {"Content-Type": media_type, "Accept": JSON}
+def post(
+    server: ServerAddress,
+    operation: str,
+    media_type: str,
+    parameters: Mapping[str, str],
+    body: bytes,
+    *,
+    accept: str = JSON,
+    is_answer: Callable[[dict[str, Any]], bool] = bool,
+) -> ServerReply:
+    """Request an answer; a server without one is reported and ends the command.
+
+    `is_answer` says whether a document is one.
+    """
+    headers = {"Content-Type": media_type, "Accept": accept}
     if len(body) > _COMPRESSED_FROM and media_type != PARQUET:  # already compressed
         body = compress("zstd", body)
         headers["Content-Encoding"] = "zstd"
@@ -74,7 +85,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
             for scheme in ("http://", "https://"):
                 session.mount(scheme, HTTPAdapter(max_retries=_Patience(end=end)))
             with session.post(
-                f"{server.url}/v1/gates",
+                f"{server.url}/v1/{operation}",
                 params=parameters,
                 data=data,
                 headers=headers,
@@ -83,7 +94,7 @@ def post_gate(server: ServerAddress, media_type: str, parameters: Mapping[str, s
                 allow_redirects=False,  # a redirected POST would become a GET
                 stream=True,
             ) as response:
-                return _reply(server, response, _content(server, response))
+                return _reply(server, response, _content(server, response), accept, is_answer)
     except (requests.RequestException, OSError) as error:
         fail([f"Error: {server.url} does not answer: {_cause(error)}.", *_advice_on_tls(error)])
 
@@ -159,67 +170,54 @@ def _upload(body: bytes) -> Iterator[bytes | BytesIO]:
 def _content(server: ServerAddress, response: requests.Response) -> bytes:
     """Read an answer, within the length and time of one of rocpr's."""
     end = time.monotonic() + ANSWER_SECONDS
-    content = b""
+    content = bytearray()
     for piece in response.iter_content(1 << 16):
         content += piece
         if len(content) > LONGEST_ANSWER or time.monotonic() > end:
             fail([f"Error: {server.url} does not answer as rocpr does: its answer is too long, or takes too long."])
-    return content
+    return bytes(content)
 
 
-def _reply(server: ServerAddress, response: requests.Response, content: bytes) -> GateReply:
+def _reply(
+    server: ServerAddress,
+    response: requests.Response,
+    content: bytes,
+    accept: str,
+    is_answer: Callable[[dict[str, Any]], bool],
+) -> ServerReply:
     media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if media_type == accept != JSON and response.ok:
+        return ServerReply(content, {}, is_problem=False)
     try:
         document = orjson.loads(content) if media_type in {JSON, PROBLEM_JSON} else None
     except orjson.JSONDecodeError:
         document = None
     is_problem = media_type == PROBLEM_JSON
-    if not isinstance(document, dict) or not (_is_problem if is_problem else _is_verdict)(document):
+    if not isinstance(document, dict) or not (_is_problem if is_problem else is_answer)(document):
         where = f" to {response.headers['Location'][:200]!r}" if response.is_redirect else ""
         kind = f" as {media_type[:60]!r}" if media_type else ""
         answered = f"{response.status_code}{where}{kind}"
         fail([f"Error: {server.url} does not answer as rocpr does: {answered}.", f"  {_ADDRESS}."])
-    return GateReply(content, printable(document) if is_problem else document, is_problem=is_problem)
+    return ServerReply(content, printable(document) if is_problem else document, is_problem=is_problem)
 
 
 def _is_problem(document: dict[str, Any]) -> bool:
     """Whether a problem has the texts that are shown."""
-    errors = _objects(document.get("errors", []))
+    errors = objects(document.get("errors", []))
     texts = [document.get("title"), document.get("detail")]
     texts += [error.get(key) for error in errors for key in ("pointer", "code", "detail")]
     return all(isinstance(text, str) for text in texts)
-
-
-def _is_verdict(document: dict[str, Any]) -> bool:
-    """Whether a verdict has checks, and is the worst of theirs: the status must not be better than what is shown."""
-    if not {"status", "paired", "checks", "warnings"} <= document.keys():
-        return False
-    found = [check.get("status") for check in _objects(document["checks"])]
-    worst = next((status for status in ("failed", "undecided", "passed") if status in found), None)
-    if worst is None or worst != document["status"] or any(status not in tuple(STATUSES) for status in found):
-        return False
-    try:
-        return bool(list(verdict_lines(document, "", None)))
-    except (AttributeError, KeyError, TypeError, ValueError):  # what cannot be shown
-        return False
-
-
-def _objects(values: object) -> list[dict[str, Any]]:
-    """The objects of a list; one without keys stands for anything else."""
-    if not isinstance(values, list):
-        return [{}]
-    return [value if isinstance(value, dict) else {} for value in values]
 
 
 def advice_on(problem: dict[str, Any], server: ServerAddress) -> Iterator[str]:
     """Give advice on a problem with the server or the key."""
     status = problem.get("status")
     if status == _UNAUTHORIZED and server.variable is None:
-        yield "  Put the key into an environment variable and name that: --api-key-env NAME"
+        yield f"  Put the key into the variable {KEY_VARIABLE}, or name another: --api-key-env NAME"
     elif status == _UNAUTHORIZED:
         yield f"  The server does not accept the key in {server.variable}."
     elif status == _NOT_FOUND:
-        yield f"  {_ADDRESS}; an older rocpr has no gates."
+        yield f"  {_ADDRESS}; an older rocpr may lack what you ask for."
     elif status in _AGAIN:
         yield f"  rocpr retried for up to {ASK_AGAIN_SECONDS} seconds."
 
