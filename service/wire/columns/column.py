@@ -19,6 +19,7 @@ from pyarrow import types
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.clock import in_time, is_bounded, still_time
 from service.wire.columns.sentences import NO_VALUE
+from service.wire.columns.times import is_time
 from service.wire.spellings import BLANKS
 from service.wire.wrong import Wrong
 
@@ -84,7 +85,7 @@ class Column:
                 cells = pa.array(value)
             except (pa.ArrowException, TypeError):
                 return cls(None, kind="of mixed types")
-            return cls(cells, kind=str(cells.type))
+            return cls(cells if is_readable(cells.type) else None, kind=str(cells.type))
         if isinstance(value, dict):
             raise Wrong("not_a_column", _ENCODED if value.keys() & {"dtype", "bdata"} else _BY_ROW)
         raise Wrong("not_a_column", f"Must be a list{such}.")
@@ -181,6 +182,20 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether cells are text, including dictionaries of text."""
     value = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(value) or types.is_large_string(value) or types.is_string_view(value))
+
+
+def is_readable(kind: pa.DataType) -> bool:
+    """Whether numbers, labels or slices may have this type, or the type of a column of nulls."""
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null, is_time)
+    return isinstance(kind, pa.Bool8Type) or is_text(kind) or is_bytes(kind) or any(test(value) for test in tests)
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether cells are bytes, including dictionaries of bytes: text that some writers do not declare as such."""
+    value = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
+    return any(test(value) for test in tests)
 
 
 def encoded(cells: pa.Array) -> pa.DictionaryArray:

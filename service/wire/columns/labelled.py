@@ -17,11 +17,11 @@ from pyarrow import types
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, IntArray
 from service.curves.clock import in_time, still_time
 from service.curves.errors import counted_rows, enumerated, joined
-from service.wire.columns.column import Column
+from service.wire.columns.column import Column, is_readable
 from service.wire.columns.numeric import numbers
 from service.wire.columns.sentences import LEAVE_OUT, NO_VALUE, other, shown, told_without_quotes
 from service.wire.columns.times import is_time
-from service.wire.columns.typed import is_readable, typed_column, unreadable_column
+from service.wire.columns.typed import typed_column, unreadable_column
 from service.wire.spellings import BLANKS, as_number, as_text, as_truth, is_spelling, seen, unquoted
 from service.wire.wrong import Wrong
 

@@ -1,4 +1,4 @@
-"""Columns of Arrow and Parquet: which types are read, and their cells as those that the other modules know."""
+"""Columns of Arrow and Parquet: their cells as those that the other modules know."""
 
 from contextlib import suppress
 
@@ -6,18 +6,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from service.wire.columns.column import Column, is_text, one_array
-from service.wire.columns.times import is_time
+from service.wire.columns.column import Column, is_bytes, is_text, one_array
 
 _LONGEST_TYPE = 60
 """The characters of a type's name that a problem repeats."""
-
-
-def is_readable(kind: pa.DataType) -> bool:
-    """Whether numbers, labels or slices may have this type, or the type of a column of nulls."""
-    value = kind.value_type if types.is_dictionary(kind) else kind
-    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null, is_time)
-    return isinstance(kind, pa.Bool8Type) or is_text(kind) or _is_bytes(kind) or any(test(value) for test in tests)
 
 
 def unreadable_column(kind: pa.DataType | str) -> Column:
@@ -33,13 +25,13 @@ def typed_column(cells: pa.ChunkedArray, name: str = "") -> Column:
     kind = cells.type
     if isinstance(kind, pa.Bool8Type):
         cells = pa.chunked_array([pc.not_equal(chunk.storage, 0) for chunk in cells.chunks], pa.bool_())
-    elif types.is_dictionary(kind) and (is_text(kind) or _is_bytes(kind)):
+    elif types.is_dictionary(kind) and (is_text(kind) or is_bytes(kind)):
         with suppress(pa.ArrowInvalid):
             return Column(_one_dictionary(cells))
         return unreadable_column("binary that is not UTF-8")
     elif types.is_dictionary(kind):
         cells = pa.chunked_array([chunk.dictionary_decode() for chunk in cells.chunks], kind.value_type)
-    elif types.is_string_view(kind) or _is_bytes(kind):
+    elif types.is_string_view(kind) or is_bytes(kind):
         try:
             cells = cells.cast(pa.large_string())
         except pa.ArrowInvalid:
@@ -47,13 +39,6 @@ def typed_column(cells: pa.ChunkedArray, name: str = "") -> Column:
     if types.is_float16(cells.type):  # pyarrow lacks functions for these
         cells = cells.cast(pa.float32())
     return Column(one_array(cells), kind=unreadable_column(name or kind).kind)
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    """Whether cells are bytes, including dictionaries of bytes: text that some writers do not declare as such."""
-    value = kind.value_type if types.is_dictionary(kind) else kind
-    tests = (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
-    return any(test(value) for test in tests)
 
 
 def _one_dictionary(cells: pa.ChunkedArray) -> pa.DictionaryArray:

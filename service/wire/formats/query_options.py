@@ -174,7 +174,9 @@ def _with(given: dict[str, object], options: Mapping[str, object]) -> dict[str, 
 
 
 def _value(key: str, text: str, beside: Mapping[str, str], fields: QueryFields) -> object:
-    """Read a parameter; `beside` are all parameters. Raises Problem."""
+    """Read a parameter; `beside` are all parameters. One without a field is left to the schema. Raises Problem."""
+    if key not in fields:
+        return text
     try:
         return fields[key].from_text(text, decimal_comma=beside.get("decimal") in _COMMAS)
     except StrictJsonError as error:
