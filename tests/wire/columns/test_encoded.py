@@ -35,7 +35,7 @@ def lengths(monkeypatch):
         found.append(len(indices))
         return pa.DictionaryArray.from_arrays(indices, dictionary)
 
-    numbered = Mock(wraps=pa, DictionaryArray=Mock(from_arrays=from_arrays))
+    numbered = Mock(wraps=pa, DictionaryArray=Mock(from_arrays=from_arrays), Bool8Type=pa.Bool8Type)
     monkeypatch.setattr(columns, "pa", numbered)
     return found
 
