@@ -7,7 +7,6 @@ from service.cli.compare import compare
 from service.cli.gate.command import gate
 from service.cli.guide import guide
 from service.cli.key import key
-from service.cli.merge import merge
 from service.cli.operation_command import Screen, operation_command
 from service.cli.options import Commands
 from service.cli.serve import serve
@@ -31,5 +30,5 @@ _SCREENS: dict[str, Screen] = {
 
 for name, screen in _SCREENS.items():
     rocpr.add_command(operation_command(OPERATIONS[name], screen))
-for command in (compare, gate, sql, merge, serve, key, guide):
+for command in (compare, gate, sql, serve, key, guide):
     rocpr.add_command(command)

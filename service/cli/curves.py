@@ -54,6 +54,7 @@ _HELP = """Evaluate FILE, a table or a JSON request, and print a summary.
 A table is a CSV file with a header, or an Arrow or Parquet file. It has the columns scores and labels, or the
 counts tp, fp, fn and tn, or groups: score, positives and negatives, as rocpr sql counts them. A JSON file is a
 request body for POST /v1/curves, with its own options. FILE can be - for standard input, with --format.
+Several tables of one format with the same columns are read as one.
 """
 
 

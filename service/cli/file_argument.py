@@ -21,25 +21,10 @@ class FileArgument(click.Argument):
         table = ctx.params.get("table")
         if not isinstance(table, str):  # None, or click's own mark of what is missing
             return value, source
-        if isinstance(value, str) or ctx.params.get("engine") != "spark":
-            both = isinstance(value, str)
+        both = isinstance(value, (tuple, list)) and len(value) > 0
+        if both or ctx.params.get("engine") != "spark":
             raise click.UsageError("--table takes the place of FILE." if both else "--table needs --engine spark.")
-        return table, source
-
-
-class OneFile(click.Command):
-    """A command of one FILE, which says what to do with several."""
-
-    allow_extra_args = True  # only so that they are refused here
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run it. Raises UsageError."""
-        if ctx.args:
-            quotes = "put the pattern in quotes"
-            models = f"rocpr compare takes several models. To read several as one, add --engine duckdb, and {quotes}"
-            advice = quotes if ctx.params.get("engine") else models
-            raise click.UsageError(f"This command takes one FILE, and {ctx.args[0]} is another: {advice}.", ctx)
-        return super().invoke(ctx)
+        return (table,), source
 
 
 class FileOrGlob(click.ParamType[Any]):

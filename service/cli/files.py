@@ -18,6 +18,7 @@ FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
 """{name of a format: its media type}; both Arrow formats have one name, and are recognised by their bytes."""
 
 SUFFIXES = {**FORMATS, "tsv": CSV, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
+STANDARD_INPUT = "standard input"
 _TYPES_OF_FORMAT = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 _SAVED_AS = {
@@ -32,7 +33,7 @@ _SAVED_AS = {
 def name_of(stream: BinaryIO) -> str:
     """The name of an open file in messages, with what a terminal or a CI server would interpret escaped."""
     name: str = getattr(stream, "name", "<stdin>")
-    return "standard input" if name == "<stdin>" else terminal_safe(name)
+    return STANDARD_INPUT if name == "<stdin>" else terminal_safe(name)
 
 
 def suffix_of(name: str) -> str:

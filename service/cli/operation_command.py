@@ -12,7 +12,8 @@ import click
 import orjson
 
 from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.file_argument import FileArgument, FileOrGlob, OneFile
+from service.cli.file_argument import FileArgument, FileOrGlob
+from service.cli.joined import read_as_one
 from service.cli.layout import printable
 from service.cli.options import Help, form_options, given_texts
 from service.cli.plots import plot_option, print_curves, show_option, write_plot
@@ -48,7 +49,7 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
     """Make the command of an operation."""
 
     def run(
-        file: BinaryIO | str,
+        files: tuple[BinaryIO | str, ...],
         format_name: str | None,
         *,
         as_json: bool,
@@ -59,7 +60,9 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
         **options: Any,  # noqa: ANN401  # click's
     ) -> None:
         given = given_texts({name: options.pop(name) for name in operation.parameters})
-        source = source_of(file, format_name, engine)
+        if engine is not None and len(files) > 1:
+            raise click.UsageError(f"--engine takes one FILE, and {files[1]} is another: put the pattern in quotes.")
+        source = read_as_one([source_of(file, format_name, engine) for file in files], given)
         refuse_without_table(given, [source])
         if show and as_json:
             raise click.UsageError("--show cannot be combined with --json.")
@@ -79,8 +82,10 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
             click.echo()
             print_curves(ask(TEXT, {}).decode())
 
-    decorators = [click.argument("file", type=FileOrGlob(), cls=FileArgument)]
-    decorators.append(form_options(operation.form, screen.told))
+    decorators = [
+        click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FileOrGlob(), cls=FileArgument),
+        form_options(operation.form, screen.told),
+    ]
     decorators += [engine_options(exact=screen.engine == "exact")] if screen.engine else []
     decorators += [*screen.own, server_options]
     decorators += [plot_option] if SVG in operation.media_types else []
@@ -88,4 +93,4 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
     decorated: Any = run
     for decorator in reversed(decorators):
         decorated = decorator(decorated)
-    return click.command(operation.name, cls=OneFile, help=screen.help)(decorated)
+    return click.command(operation.name, help=screen.help)(decorated)

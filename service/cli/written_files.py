@@ -1,4 +1,4 @@
-"""The files that commands write: pictures, reports, merged groups. Each appears whole, or not at all.
+"""The files that commands write: pictures and reports. Each appears whole, or not at all.
 
 Knows files; nothing of what is in them.
 """

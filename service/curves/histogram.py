@@ -9,7 +9,7 @@ Sums are rounded once, so the order of the groups does not matter. Knows groups;
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,7 +74,7 @@ class Histogram:
         and TotalOutOfRange.
         """
         self.check()
-        groups, places = _in_order(self, keep_empty=False)
+        groups, places = _in_order(self)
         low, high = groups.score_from, groups.score_to
         changes = low[1:] != low[:-1]
         if high is not low:
@@ -89,23 +89,6 @@ class Histogram:
                 raise OneClassLabels(f"There are no {name}; a curve needs both classes.", name)
             check_total(name, total)
         return groups
-
-    def united(self) -> "Histogram":
-        """The groups in ascending order of scores; groups that have a score in common become one."""
-        groups, _ = _in_order(self, keep_empty=True)
-        reach = np.maximum.accumulate(groups.score_to)
-        starts = np.append(0, np.flatnonzero(groups.score_from[1:] > reach[:-1]) + 1)[: groups.rows]
-        ends = np.append(starts[1:] - 1, groups.rows - 1)[: starts.size]
-        return replace(_added(groups, starts), score_to=reach[ends])
-
-    @classmethod
-    def joined(cls, parts: Sequence["Histogram"]) -> "Histogram":
-        """The groups of several checked parts, all with squares or all without."""
-        given = [part.inclusive() for part in parts]
-        low, high = (np.concatenate([getattr(part, name) for part in given]) for name in ("score_from", "score_to"))
-        masses = _joined(part.masses for part in given)
-        squares = _joined(part.squares for part in given if part.squares is not None) if given[0].squares else None
-        return cls(low, high, masses, squares)
 
     @property
     def rows(self) -> int:
@@ -218,14 +201,14 @@ def _added(groups: Histogram, starts: IntArray) -> Histogram:
     return _changed(groups, lambda column: column.take(starts), lambda column: _sums(column, starts))
 
 
-def _in_order(given: Histogram, *, keep_empty: bool) -> tuple[Histogram, IntArray | None]:
-    """Inclusive groups in ascending order, and the place of each among those given; None if no place changes.
+def _in_order(given: Histogram) -> tuple[Histogram, IntArray | None]:
+    """Inclusive groups with examples, in ascending order, and the place of each; None if no place changes.
 
     Columns that are already in order are neither sorted nor copied.
     """
     groups, places = given.inclusive(), None
     there = (groups.masses[0] > 0) | (groups.masses[1] > 0)
-    if not keep_empty and not there.all():
+    if not there.all():
         places = np.flatnonzero(there)
         groups = groups.take(places)
     order = _order(groups.score_from, groups.score_to)
@@ -291,11 +274,6 @@ def _sums(column: FloatArray, starts: IntArray) -> FloatArray:
             except OverflowError:
                 sums[run] = math.inf
     return sums
-
-
-def _joined(parts: Iterable[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
-    positives, negatives = map(np.concatenate, zip(*parts, strict=True))
-    return positives, negatives
 
 
 def _sum(column: FloatArray) -> float:

@@ -39,12 +39,12 @@ def fed(command: str) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "parameters", "others"),
     [
-        ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
-        ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
+        ("curves", OPERATIONS["curves"].parameters, {"files", "show"}),
+        ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"files"}),
         ("compare", [*one_evaluation(READING_FIELDS).parameters, "indices"], {"files", "paired", "own"}),
-        ("slices", OPERATIONS["slices"].parameters, {"file", "sort"}),
-        ("classes", OPERATIONS["classes"].parameters, {"file"}),
-        ("columns", OPERATIONS["columns"].parameters, {"file"}),
+        ("slices", OPERATIONS["slices"].parameters, {"files", "sort"}),
+        ("classes", OPERATIONS["classes"].parameters, {"files"}),
+        ("columns", OPERATIONS["columns"].parameters, {"files"}),
     ],
 )
 def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:
@@ -164,10 +164,6 @@ COMPARED = [f"all={ALL}", f"ten={TEN}"]
         (["compare", "a=-", "b=-", "--format", "csv"], "Standard input can be read only once"),
         (["compare", *COMPARED, "--include", "auc"], "No such option"),
         (["compare", "-", "--format", "csv", "--scores", "a"], "--scores a is one classifier; name the columns of all"),
-        *(
-            ([command, str(ALL), str(TEN)], f"one FILE, and {TEN} is another: rocpr compare takes")
-            for command in [*ONE_FILE, "slices"]
-        ),
         (["curves", str(ALL), str(TEN), "--engine", "duckdb"], f"{TEN} is another: put the pattern in quotes."),
     ],
 )

@@ -274,7 +274,7 @@ def test_a_tsv_file_has_tabs(tmp_path: Path, command: list[str], engine: list[st
     assert rocpr(*command, path, *OF_TABS, *engine, "--delimiter", "semicolon").exit_code == 2
 
 
-def test_tsv_files_are_compared_and_merged(tmp_path: Path) -> None:
+def test_tsv_files_are_compared_and_joined(tmp_path: Path) -> None:
     path, groups = tmp_path / "table.tsv", tmp_path / "groups.tsv"
     path.write_text(TABS.replace("\tx\n", "\t0.5\n"))
     groups.write_text("score\tpositives\tnegatives\n0.9\t1\t2\n")
@@ -282,8 +282,8 @@ def test_tsv_files_are_compared_and_merged(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     run = rocpr("compare", path, f"again={path}", *OF_TABS)
     assert run.exit_code == 0, run.output
-    run = rocpr("merge", groups, groups)
-    assert run.stdout == '"score","positives","negatives"\n0.9,2,4\n'
+    run = rocpr("curves", groups, groups)
+    assert run.stdout.split("\n\n")[1].split()[:4] == ["positives", "2", "negatives", "4"]
 
 
 def test_the_columns_of_a_tsv_file_are_listed(tmp_path: Path) -> None:

@@ -87,9 +87,9 @@ def test_engines_refuse_what_a_body_must_not_have(tmp_path: Path, cell: str) -> 
         assert run("curves", tmp_path / "rows.csv", *options).exit_code == 2
 
 
-def test_groups_with_infinite_ends_can_be_merged(tmp_path: Path) -> None:
+def test_groups_with_infinite_ends_are_added_up(tmp_path: Path) -> None:
     for number in range(2):
         text = "score_from,score_to,positives,negatives\n-inf,0.2,1,2\n0.5,inf,2,1\n"
         (tmp_path / f"{number}.csv").write_text(text)
-    merged = run("merge", tmp_path / "0.csv", tmp_path / "1.csv").stdout
-    assert merged.splitlines()[1:] == ["-inf,0.2,2,4", "0.5,inf,4,2"]
+    joined = run("curves", tmp_path / "0.csv", tmp_path / "1.csv").stdout
+    assert joined.split("\n\n")[1].split()[:4] == ["positives", "6", "negatives", "6"]

@@ -38,15 +38,10 @@ def columns(ends: list[tuple[float, float]], **options: Any) -> Histogram:
         ([(MOST, MOST), (0, 1)], "right", [(5e-324, 1), (MOST, MOST)]),
     ],
 )
-def test_groups_with_a_score_in_common_become_one(
+def test_different_groups_with_a_score_in_common_are_refused(
     ends: list[tuple[float, float]], closed: str, united: list[tuple[float, float]]
 ) -> None:
     given = columns(ends, closed=closed)
-    found = given.united()
-    assert list(zip(found.score_from.tolist(), found.score_to.tolist(), strict=True)) == united
-    assert not any(np.signbit(column[column == 0]).any() for column in (found.score_from, found.score_to))
-    assert (found.positives, found.negatives) == (given.positives, given.negatives)
-    assert (found.closed, found.squares) == ("both", None)
     if len(united) == len(set(ends)):
         assert given.merged().score_from.tolist() == [low for low, _ in reversed(united)]
     else:
