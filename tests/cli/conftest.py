@@ -1,11 +1,9 @@
 """The width of the terminal, a table whose columns have other names, and a server in this process."""
 
-import io
 import threading
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pytest
 from werkzeug.serving import make_server
@@ -35,14 +33,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     keys: Path = tmp_path_factory.mktemp("guarded") / "keys"
     keys.write_text(f"tests {sha256(KEY.encode()).hexdigest()}\n")
     variables = {"ROCPR_API_KEYS_FILE": str(keys), "ROCPR_MAX_BODY_BYTES": "1000000"}
-    app = create_app(read_settings(variables))
-
-    def with_whole_body(environ: dict[str, Any], start_response: Any) -> Any:
-        """The application takes a body that the server has read."""
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        return app(environ | {"wsgi.input": io.BytesIO(body)}, start_response)
-
-    server = make_server("127.0.0.1", 0, with_whole_body, threaded=True)
+    server = make_server("127.0.0.1", 0, create_app(read_settings(variables)), threaded=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
