@@ -49,7 +49,7 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
     """Make the command of an operation."""
 
     def run(
-        files: tuple[BinaryIO | str, ...],
+        file: tuple[BinaryIO | str, ...],
         format_name: str | None,
         *,
         as_json: bool,
@@ -60,9 +60,9 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
         **options: Any,  # noqa: ANN401  # click's
     ) -> None:
         given = given_texts({name: options.pop(name) for name in operation.parameters})
-        if engine is not None and len(files) > 1:
-            raise click.UsageError(f"--engine takes one FILE, and {files[1]} is another: put the pattern in quotes.")
-        source = read_as_one([source_of(file, format_name, engine) for file in files], given)
+        if engine is not None and len(file) > 1:
+            raise click.UsageError(f"--engine takes one FILE, and {file[1]} is another: put the pattern in quotes.")
+        source = read_as_one([source_of(each, format_name, engine) for each in file], given)
         refuse_without_table(given, [source])
         if show and as_json:
             raise click.UsageError("--show cannot be combined with --json.")
@@ -83,7 +83,7 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
             print_curves(ask(TEXT, {}).decode())
 
     decorators = [
-        click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FileOrGlob(), cls=FileArgument),
+        click.argument("file", metavar="FILE...", nargs=-1, required=True, type=FileOrGlob(), cls=FileArgument),
         form_options(operation.form, screen.told),
     ]
     decorators += [engine_options(exact=screen.engine == "exact")] if screen.engine else []

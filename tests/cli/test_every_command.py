@@ -39,12 +39,12 @@ def fed(command: str) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "parameters", "others"),
     [
-        ("curves", OPERATIONS["curves"].parameters, {"files", "show"}),
-        ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"files"}),
+        ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
+        ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
         ("compare", [*one_evaluation(READING_FIELDS).parameters, "indices"], {"files", "paired", "own"}),
-        ("slices", OPERATIONS["slices"].parameters, {"files", "sort"}),
-        ("classes", OPERATIONS["classes"].parameters, {"files"}),
-        ("columns", OPERATIONS["columns"].parameters, {"files"}),
+        ("slices", OPERATIONS["slices"].parameters, {"file", "sort"}),
+        ("classes", OPERATIONS["classes"].parameters, {"file"}),
+        ("columns", OPERATIONS["columns"].parameters, {"file"}),
     ],
 )
 def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:

@@ -87,7 +87,7 @@ def test_no_server_and_no_token_in_what_is_said() -> None:
         (["curves", "t", "--memory", "1GB", *TO_NOBODY], "--memory needs --engine duckdb."),
         (["slices", "t", "--spill", "/tmp", *TO_NOBODY], "--spill needs --engine duckdb."),
         (["curves", "t", "--table", "t", *TO_NOBODY], "--table takes the place of FILE."),
-        (["tradeoffs", *TO_NOBODY], "Missing argument 'FILE'."),
+        (["tradeoffs", *TO_NOBODY], "Missing argument 'FILE...'."),
         (
             ["compare", "a=t", "b=t", "--table", "t", *TO_NOBODY],
             "this command has none; name tables where it takes files.",
