@@ -16,7 +16,7 @@ from service.settings import read_settings
 from service.wire.media_types import CSV, JSON
 
 Examples = dict[str, dict[str, Any]]
-"""{media type: {name: a request, with what is said about it and about its answer}}"""
+"""{media type: {name: a request, and summaries of it and of its answer}}"""
 
 _QUERY = re.compile(r"`\?([^`]+)`")
 

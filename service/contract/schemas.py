@@ -92,7 +92,7 @@ def answer_schemas(operation: Operation) -> Tree:
     found[name] = {}
     found[name] = _object(operation.answer, found)
     more = {"charts": reference(f"{camel(operation.name)}Charts")} if operation.name in CHARTS else {}
-    if operation.name != "columns":
+    if operation.tables or operation.reports:
         more["warnings"] = reference("Warnings")
         found[name]["required"].append("warnings")
     found[name]["properties"] |= more
@@ -112,7 +112,7 @@ def _of_part(part: Part, found: Tree) -> Tree:
     name = part.component or camel(part.name)
     if isinstance(part, AnswerValue):
         if part.kind is None:
-            return reference(name) if part.component else {"description": part.about, **_list_of(reference("Check"))}
+            return {"description": part.about, **_list_of(reference(name))} if part.many else reference(name)
         schema = _OF_KINDS[part.kind]
         schema = _list_of(schema) if part.many else nullable(schema) if part.null else schema
         return {"description": part.about} | schema

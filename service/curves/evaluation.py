@@ -94,14 +94,12 @@ class Points:
 class Curves:
     """The answer: what `include` did not request, or does not exist, is None.
 
-    counted        whether the counts of the points are known to be integers without checking.
     cost_options   the options of `costs`.
     """
 
     include: frozenset[str]
     positives: float
     negatives: float
-    counted: bool
     auc: Areas | None
     points: Points | None
     interpolation: Every | AtRecall | None
@@ -166,7 +164,6 @@ def curves_of(
         include=options.include,
         positives=table.positives,
         negatives=table.negatives,
-        counted=table.counted,
         auc=areas(table, table.select(hull.vertices)) if "auc" in options.include else None,
         points=_points(table, hull, options.keep) if "points" in options.include else None,
         interpolation=interpolation,

@@ -44,7 +44,13 @@ OPERATION = Operation(
         AnswerValue(
             "paired", "Whether evaluation and baseline were treated as paired.", lambda gate: gate.paired, kind="flag"
         ),
-        _Checks("checks", "One check for each rule, in their order.", lambda gate: gate.checks),
+        _Checks(
+            "checks",
+            "One check for each rule, in their order.",
+            lambda gate: gate.checks,
+            component="Check",
+            many=True,
+        ),
     ),
     reports={
         MARKDOWN: lambda document: markdown_report(document).encode(),

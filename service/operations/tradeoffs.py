@@ -47,7 +47,7 @@ _BOUNDS = (
 
 
 def _value(column: Cells) -> AnswerValue:
-    """A column's cell, in an object of its own."""
+    """One cell of a column, as a value of a JSON answer."""
     return AnswerValue(
         column.name, column.about, lambda found: getattr(found, column.name), column.null, kind=column.kind
     )

@@ -1,4 +1,4 @@
-"""Example requests sent, and the answers that the document shows beside those of its own program, service.contract."""
+"""Sends the example requests, and compares answers with those that the document shows."""
 
 import json
 import math

@@ -32,7 +32,7 @@ _LOG = logging.getLogger("service")
 
 
 _MOST_PROCESSES = 1024
-"""The most processes that share a directory; any other counts in files of its own."""
+"""The most processes that share a directory; further ones count in their own files."""
 
 
 @cache

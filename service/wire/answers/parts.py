@@ -131,7 +131,7 @@ class AnswerValue(Part):
 
 @dataclass(frozen=True)
 class Nested(Part):
-    """An object with parts of its own; with `keys`, one for each of some keys, which the contract calls `inner`."""
+    """An object made of parts; with `keys`, an object for each key, which the contract calls `inner`."""
 
     parts: tuple[Part, ...] = ()
     keys: tuple[str, ...] = ()

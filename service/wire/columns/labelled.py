@@ -151,7 +151,7 @@ def _usual_among(values: list[Any], counts: IntArray, column: Column) -> BoolArr
 
 
 def _usual_name(value: object, column: Column) -> str:
-    """Name a usual label; a text of JSON is none."""
+    """Name a usual label. A JSON string never is one."""
     if isinstance(value, str) and column.source == "json":
         return "text"
     word = value.strip(BLANKS).lower() if isinstance(value, str) else str(value).lower()

@@ -65,7 +65,7 @@ class ObjectSchema(Schema):
 
 
 class ObjectField(Field):
-    """An object, loaded by a schema; its meaning is the schema's unless it has one of its own."""
+    """An object that a schema loads. `about` is the schema's, unless another is given."""
 
     def __init__(self, schema: ObjectSchema, about: str = "") -> None:
         super().__init__(about or schema.about, example=schema.example)

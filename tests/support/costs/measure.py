@@ -69,7 +69,7 @@ def sent(request: Request) -> int:
 
 
 def longest(family: Family, most: int) -> int:
-    """Find about the largest size of a family whose requests have at most this many bytes; 0 if there is none."""
+    """Find roughly the largest size at which the requests of a family are this short, in bytes; 0 if none is."""
     size, found = min(family.most, _FIRST_SIZE), 0
     for _ in range(_GUESSES):
         length = sent(family.request(size))

@@ -1,6 +1,6 @@
 """What columns of every format are read as; `python -m tests.wire.columns.readings` writes it anew.
 
-Recorded when each format had readers of its own, which agreed on nearly all of it; CHANGELOG.md lists the rest.
+Recorded while each format still had its own readers. They agreed on nearly all of it; CHANGELOG.md lists the rest.
 """
 
 import json
