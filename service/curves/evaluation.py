@@ -13,16 +13,19 @@ from dataclasses import dataclass
 
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
-from service.curves.calibration import Calibration, are_probabilities, calibration, score_range
+from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
-from service.curves.errors import enumerated, joined, plain
+from service.curves.errors import enumerated
 from service.curves.histogram import Histogram
 from service.curves.hull import RocHull, drop_collinear
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
+from service.curves.probability_remarks import remarks
+from service.curves.probability_statistics import ProbabilityStatistics
+from service.curves.reliability import Reliability, ReliabilityOptions
 from service.curves.sample import Sample
 from service.curves.simplification import drawn_rows
 from service.curves.sweep import sweep
@@ -50,6 +53,7 @@ class CurvesOptions:
     operating_points: Sequence[OperatingPoint] = ()
     partial: Sequence[PartialRange] = ()
     costs: CostOptions | None = None
+    reliability: ReliabilityOptions | None = None
     max_interpolated_rows: float = math.inf
 
 
@@ -64,8 +68,8 @@ class CurvesWarning:
 NOT_A_SWEEP = CurvesWarning(
     "not_a_sweep",
     "Between some rows, fp rises while tp falls, so no single sweep gives these rows and they form no curve: "
-    "roc, pr, pr_trapezoid, average_precision, interpolated_pr, calibration, prg, intervals, partial areas and the "
-    "values of operating points on curves are null; the hull is not.",
+    "roc, pr, pr_trapezoid, average_precision, interpolated_pr, calibration, prg, gini, eer, intervals, partial areas "
+    "and the values of operating points on curves are null; the hull is not.",
 )
 TRAPEZOID_OMITTED = CurvesWarning(
     "pr_trapezoid_omitted",
@@ -95,6 +99,8 @@ class Curves:
     """The answer: what `include` did not request, or does not exist, is None.
 
     cost_options   the options of `costs`.
+    asks_reliability  whether `reliability` was asked for; it is None without probabilities.
+    probabilities  what `statistics` and `reliability` come from.
     """
 
     include: frozenset[str]
@@ -112,6 +118,9 @@ class Curves:
     partial: PartialAreas | None
     costs: Costs | None
     cost_options: CostOptions | None
+    reliability: Reliability | None
+    asks_reliability: bool
+    probabilities: ProbabilityStatistics | None
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -160,6 +169,8 @@ def curves_of(
     hull = hull or RocHull.of(table)
     pr_curves = options.include & {"interpolated_pr", "achievable_pr"}
     interpolation = _interpolation(table, options) if pr_curves else None
+    judged = "statistics" in options.include or options.reliability is not None
+    probabilities = ProbabilityStatistics.of(table, options.reliability) if judged else None
     return Curves(
         include=options.include,
         positives=table.positives,
@@ -174,13 +185,16 @@ def curves_of(
         if interpolation and "achievable_pr" in pr_curves
         else None,
         calibration=calibration(table, hull.vertices) if "calibration" in options.include and table.rises else None,
-        statistics=curve_statistics(table, hull) if "statistics" in options.include else None,
+        statistics=curve_statistics(table, hull, probabilities) if "statistics" in options.include else None,
         selected_thresholds=selected,
         operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
         partial=partial_areas(table, options.partial) if options.partial else None,
         costs=costs(table, hull, options.costs) if options.costs else None,
         cost_options=options.costs,
-        warnings=_warnings(table, options),
+        reliability=probabilities.reliability if probabilities and options.reliability else None,
+        asks_reliability=options.reliability is not None,
+        probabilities=probabilities,
+        warnings=_warnings(table, options, probabilities),
     )
 
 
@@ -215,7 +229,9 @@ def _kept_rows(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
     return drawn_rows(table, hull.vertices) if keep == "drawn" else drop_collinear(table)
 
 
-def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarning, ...]:
+def _warnings(
+    table: ConfusionTable, options: CurvesOptions, probabilities: ProbabilityStatistics | None
+) -> tuple[CurvesWarning, ...]:
     warnings = []
     if options.thresholds is not None or options.tuning is not None:
         warnings.append(
@@ -228,22 +244,7 @@ def _warnings(table: ConfusionTable, options: CurvesOptions) -> tuple[CurvesWarn
         warnings.append(NOT_A_SWEEP)
     elif "auc" in options.include and not has_trapezoid(table):
         warnings.append(TRAPEZOID_OMITTED)
-    if "statistics" in options.include:
-        warnings += _of_probabilities(table)
+    statistics, binned = "statistics" in options.include, options.reliability is not None
+    found = remarks(table, probabilities, statistics=statistics, binned=binned)
+    warnings += (CurvesWarning(*each) for each in found)
     return tuple(warnings)
-
-
-def _of_probabilities(table: ConfusionTable) -> list[CurvesWarning]:
-    """Say why the Brier score and its parts are null, or what counts as 0 or 1 in them."""
-    scores = score_range(table)
-    if scores is None:
-        why = "they need every score, which counts and chosen thresholds do not give"
-    elif are_probabilities(*scores):
-        if 0 <= scores[0] <= scores[1] <= 1:
-            return []
-        beyond = [f"{plain(score)} counts as {int(score > 1)}" for score in scores if not 0 <= score <= 1]
-        detail = f"In the Brier score and its parts, {joined(beyond)}."
-        return [CurvesWarning("rounded_scores", detail)]
-    else:
-        why = f"they need probabilities, from 0 to 1, and scores go from {plain(scores[0])} to {plain(scores[1])}"
-    return [CurvesWarning("brier_omitted", f"brier, miscalibration, discrimination and uncertainty are null: {why}.")]

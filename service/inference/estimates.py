@@ -79,7 +79,7 @@ class Estimates:
     def warnings(self) -> tuple[CurvesWarning, ...]:
         """Warnings about the data and the results requested so far."""
         found = [NOT_A_SWEEP for each in self._models.models if not each.table.rises] + self._warnings
-        found += [_omitted(names, why) for why, names in self._omitted.items()]
+        found += [omitted(names, why) for why, names in self._omitted.items()]
         return tuple(dict.fromkeys(found))
 
     def value(self, metric: Metric) -> float | None:
@@ -217,6 +217,7 @@ class Estimates:
         return _NOT_TOLD if all(can_resample(each.strata) for each in of.models) else _NOT_DRAWN
 
 
-def _omitted(names: Sequence[str], why: str) -> CurvesWarning:
+def omitted(names: Sequence[str], why: str) -> CurvesWarning:
+    """Say which intervals are null, and why."""
     subject = f"The interval of {names[0]} is" if len(names) == 1 else f"The intervals of {', '.join(names)} are"
     return CurvesWarning("interval_omitted", f"{subject} null: {why}.")

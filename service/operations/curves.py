@@ -3,9 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from service.curves.pr import AtRecall
 from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
+from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
@@ -65,6 +68,16 @@ def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name,
     }
     return ranges | {each.name: getattr(parts, each.name) for each in _PARTIAL_AREAS if hasattr(parts, each.name)}
 
+
+def _reliability(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, None, or ABSENT
+    bins = found.curves.reliability
+    if bins is None:
+        return None if found.curves.asks_reliability else ABSENT
+    lower, upper = found.bin_ends or (np.full(bins.observed.size, np.nan),) * 2
+    return {each: getattr(bins, each) for each in _BIN_COLUMNS} | {"lower": lower, "upper": upper}
+
+
+_BIN_COLUMNS = ("score_from", "score_to", "positives", "negatives", "mean_score", "observed")
 
 _PARTIAL_AREAS = (
     Cells.number("area", "The area.", null=True),
@@ -191,10 +204,10 @@ ANSWER: tuple[Part, ...] = (
     ),
     AnswerRow(
         "statistics",
-        "Single numbers of an evaluation. The Brier score is `miscalibration` - `discrimination` + `uncertainty`; all "
-        "four are `null` for counts, for chosen thresholds, and if a score is not between 0 and 1, with the warning "
-        "`brier_omitted`. A score beyond 0 or 1 by at most 4 units in the last place of 1 counts as 0 or 1, with the "
-        "warning `rounded_scores`.",
+        "Single numbers of an evaluation. The Brier score is `miscalibration` - `discrimination` + `uncertainty`. All "
+        "four, `log_loss`, `ece` and the calibration slope and intercept are `null` for counts, for chosen thresholds, "
+        "and if a score is not between 0 and 1, with the warning `brier_omitted`. A score beyond 0 or 1 by at most 4 "
+        "units in the last place of 1 counts as 0 or 1, with the warning `rounded_scores`.",
         _included("statistics"),
         sometimes=True,
         columns=(
@@ -232,6 +245,55 @@ ANSWER: tuple[Part, ...] = (
             Cells.number(
                 "uncertainty",
                 "The Brier score of always predicting the prevalence, prevalence (1 - prevalence).",
+                null=True,
+            ),
+            Cells.number(
+                "gini",
+                "The Gini coefficient, 2 `roc` - 1, also called accuracy ratio and Somers' D; `null` if the counts are "
+                "not a sweep.",
+                null=True,
+            ),
+            Cells.number(
+                "eer",
+                "The equal error rate: the false positive rate of the ROC curve where it equals the false negative "
+                "rate, straight between rows; `null` if the counts are not a sweep.",
+                null=True,
+            ),
+            Cells.score(
+                "eer_threshold",
+                "The threshold of the row whose two rates are nearest to each other; `null` if it has none.",
+                null=True,
+            ),
+            Cells.number(
+                "log_loss",
+                "The mean of -ln(the probability that the score gives to what the example is), which is at least "
+                "2^-52. Examples that were certain and wrong have the warning `clipped_scores`.",
+                null=True,
+            ),
+            Cells.number(
+                "ece",
+                "The expected calibration error: the mean distance of the share of positives in a bin from its mean "
+                "score, over 15 bins of equal width or those of `reliability`.",
+                null=True,
+            ),
+            Cells.number(
+                "ece_if_calibrated",
+                "What `ece` would be on average if every example were positive with the probability that its score "
+                "says; compare `ece` with it, since a binned error is never 0. `null` if the number of examples is "
+                "unknown.",
+                null=True,
+            ),
+            Cells.number(
+                "calibration_slope",
+                "The slope b of logit P(positive) = a + b logit(score), by maximum likelihood (Cox 1958): 1 is ideal, "
+                "below 1 the scores are too extreme. `null` if a score is 0 or 1, or if one class is wholly above the "
+                "other.",
+                null=True,
+            ),
+            Cells.number(
+                "calibration_intercept",
+                "The intercept a of logit P(positive) = a + logit(score), by maximum likelihood: 0 is ideal, below 0 "
+                "the scores are too high. `null` if a score is 0 or 1.",
                 null=True,
             ),
         ),
@@ -284,8 +346,35 @@ ANSWER: tuple[Part, ...] = (
         needs="the option intervals",
         sometimes=True,
         key=_AREA_KEY,
-        keys=AREAS_WITH_INTERVALS,
+        keys=(*AREAS_WITH_INTERVALS, *STATISTICS_WITH_INTERVALS),
         inner="Interval",
+    ),
+    AnswerTable(
+        "reliability",
+        "Binned calibration: the share of positives among the examples of each bin of probabilities. From the lowest "
+        "probability of a positive to the highest; empty bins are left out. `null` where `brier` is.",
+        _reliability,
+        sometimes=True,
+        null=True,
+        columns=(
+            Cells.score("score_from", "The lowest score in the bin."),
+            Cells.score("score_to", "The highest score in the bin."),
+            Cells.count("positives", "The positives in the bin; with weights, their total weight."),
+            Cells.count("negatives", "The negatives in the bin; with weights, their total weight."),
+            Cells.number(
+                "mean_score",
+                "The mean score in the bin, as the probability of a positive: with `lower_is_positive`, 1 less it.",
+            ),
+            Cells.number("observed", "The share of positives, positives / (positives + negatives)."),
+            Cells.number(
+                "lower",
+                "The lower end of the interval of `observed` (Wilson 1927), at the level of `intervals` or 0.95; "
+                "`null` if the number of examples is unknown.",
+                null=True,
+            ),
+            Cells.number("upper", "The upper end.", null=True),
+        ),
+        needs="the option reliability",
     ),
     AnswerTable(
         "operating_points",
@@ -338,12 +427,17 @@ ANSWER: tuple[Part, ...] = (
 )
 
 
+_PARTS_OF_TABLES = {"bounds": "auc", "intervals": "statistics"}
+"""{table: the part of `include` that decides what is in it}"""
+
+
 def _asked(checked: CurvesRequest) -> set[str]:
     options = checked.options
     given = {
         "operating_points": options.operating_points,
         "partial": options.partial,
         "costs": options.costs,
+        "reliability": options.reliability,
         "intervals": checked.intervals,
         "bounds": "auc" in options.include and has_bounds(checked.evaluation, options),
     }
@@ -354,14 +448,15 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
     options, intervals = checked.options, checked.intervals
     if selection.picture is not None:
         costs = options.costs if selection.picture.chart == "costs" else None
-        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs)
+        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs, reliability=None)
     elif selection.table is not None:
         options = replace(
             options,
-            include=options.include & {"auc" if selection.table == "bounds" else selection.table},
+            include=options.include & {_PARTS_OF_TABLES.get(selection.table, selection.table)},
             operating_points=options.operating_points if selection.has("operating_points") else (),
             partial=options.partial if selection.has("partial") else (),
             costs=options.costs if selection.has("costs") else None,
+            reliability=options.reliability if selection.table in {"reliability", "statistics"} else None,
         )
         intervals = intervals if selection.has("intervals") else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)

@@ -13,11 +13,12 @@ from service.curves.confusion import Evaluation
 from service.curves.costs import LARGEST_COST, CostOptions
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
+from service.curves.reliability import BINNINGS, ReliabilityOptions
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
 from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, ChoiceSet, Number, invalid, missing_field
+from service.wire.requests.fields import Choice, ChoiceSet, Number, Whole, invalid, missing_field
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
@@ -89,6 +90,29 @@ class CostsSchema(ObjectSchema):
         return CostOptions(**data)
 
 
+class ReliabilitySchema(ObjectSchema):
+    """The bins of probabilities."""
+
+    component = "ReliabilityOptions"
+    about = (
+        "Asks for the table `reliability` and says how to divide probabilities into bins; `{}` takes all defaults. "
+        "`ece` in `statistics` has the same bins."
+    )
+    example: ClassVar = {"bins": 10, "by": "mass"}
+
+    bins = Whole("How many bins; 15 by default.", minimum=1, maximum=100)
+    by = Choice(
+        BINNINGS,
+        "`width` for bins of equal width, k / bins up to (k + 1) / bins, of which the last includes 1; `mass` for bins "
+        "of about equal mass, where equal scores stay together. `width` by default.",
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> ReliabilityOptions:
+        """Build the options; {} requests the defaults."""
+        return ReliabilityOptions(**data)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesRequest:
     """A checked request for curves, and for intervals of their areas if it has options for those."""
@@ -151,6 +175,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     )
     partial = ObjectList(PartialSchema(), "Partial areas, at most 100 of them.", minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = ObjectField(CostsSchema())
+    reliability = ObjectField(ReliabilitySchema())
     missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
