@@ -17,9 +17,11 @@ from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
-from service.curves.errors import enumerated
+from service.curves.errors import enumerated, plain
+from service.curves.gains import Gains, GainsOptions, gains
 from service.curves.histogram import Histogram
 from service.curves.hull import RocHull, drop_collinear
+from service.curves.net_benefit import NetBenefit, NetBenefitOptions, net_benefit, rows_of_probabilities
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
@@ -54,6 +56,8 @@ class CurvesOptions:
     partial: Sequence[PartialRange] = ()
     costs: CostOptions | None = None
     reliability: ReliabilityOptions | None = None
+    gains: GainsOptions | None = None
+    net_benefit: NetBenefitOptions | None = None
     max_interpolated_rows: float = math.inf
 
 
@@ -68,8 +72,8 @@ class CurvesWarning:
 NOT_A_SWEEP = CurvesWarning(
     "not_a_sweep",
     "Between some rows, fp rises while tp falls, so no single sweep gives these rows and they form no curve: "
-    "roc, pr, pr_trapezoid, average_precision, interpolated_pr, calibration, prg, gini, eer, intervals, partial areas "
-    "and the values of operating points on curves are null; the hull is not.",
+    "roc, pr, pr_trapezoid, average_precision, interpolated_pr, calibration, prg, gini, eer, gains, intervals, partial "
+    "areas and the values of operating points on curves are null; the hull is not.",
 )
 TRAPEZOID_OMITTED = CurvesWarning(
     "pr_trapezoid_omitted",
@@ -99,7 +103,8 @@ class Curves:
     """The answer: what `include` did not request, or does not exist, is None.
 
     cost_options   the options of `costs`.
-    asks_reliability  whether `reliability` was asked for; it is None without probabilities.
+    asked          which options of None may have been given all the same: `reliability` without probabilities, and
+                   `gains` of what is not a sweep.
     probabilities  what `statistics` and `reliability` come from.
     """
 
@@ -119,7 +124,9 @@ class Curves:
     costs: Costs | None
     cost_options: CostOptions | None
     reliability: Reliability | None
-    asks_reliability: bool
+    gains: Gains | None
+    net_benefit: NetBenefit | None
+    asked: frozenset[str]
     probabilities: ProbabilityStatistics | None
     warnings: tuple[CurvesWarning, ...]
 
@@ -192,10 +199,24 @@ def curves_of(
         costs=costs(table, hull, options.costs) if options.costs else None,
         cost_options=options.costs,
         reliability=probabilities.reliability if probabilities and options.reliability else None,
-        asks_reliability=options.reliability is not None,
+        gains=gains(table, options.gains) if options.gains and table.rises else None,
+        net_benefit=net_benefit(table, options.net_benefit) if options.net_benefit else None,
+        asked=frozenset(name for name in ("reliability", "gains") if getattr(options, name) is not None),
         probabilities=probabilities,
         warnings=_warnings(table, options, probabilities),
     )
+
+
+def _without_row(options: NetBenefitOptions | None, table: ConfusionTable) -> CurvesWarning | None:
+    """Say which thresholds of net benefit no row of counts has."""
+    if options is None:
+        return None
+    rows = rows_of_probabilities(table, options.probabilities)
+    without = [plain(each) for each in options.probabilities[rows < 0].tolist()]
+    if not without:
+        return None
+    detail = f"No row has the threshold {enumerated(without)}, so the net benefit there is null."
+    return CurvesWarning("threshold_not_a_row", detail)
 
 
 def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtRecall:
@@ -245,6 +266,8 @@ def _warnings(
     elif "auc" in options.include and not has_trapezoid(table):
         warnings.append(TRAPEZOID_OMITTED)
     statistics, binned = "statistics" in options.include, options.reliability is not None
+    if (missing := _without_row(options.net_benefit, table)) is not None:
+        warnings.append(missing)
     found = remarks(table, probabilities, statistics=statistics, binned=binned)
     warnings += (CurvesWarning(*each) for each in found)
     return tuple(warnings)

@@ -118,7 +118,9 @@ def _judged(curves: Curves, model: EvaluatedModel, level: float) -> tuple[FloatA
     if found is None:
         return None
     if not model.strata.given:
-        parts = ["ece_if_calibrated"] * (curves.statistics is not None) + ["lower", "upper"] * curves.asks_reliability
+        parts = ["ece_if_calibrated"] * (curves.statistics is not None) + ["lower", "upper"] * (
+            "reliability" in curves.asked
+        )
         are = f"{joined(parts)} {'are' if len(parts) > 1 else 'is'} null:"
         detail = f"{are} neither soft labels nor sums of weights say how many examples of each class there are."
         curves.warnings += (CurvesWarning("unknown_examples", detail),)

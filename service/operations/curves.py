@@ -72,9 +72,13 @@ def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name,
 def _reliability(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, None, or ABSENT
     bins = found.curves.reliability
     if bins is None:
-        return None if found.curves.asks_reliability else ABSENT
+        return None if "reliability" in found.curves.asked else ABSENT
     lower, upper = found.bin_ends or (np.full(bins.observed.size, np.nan),) * 2
     return {each: getattr(bins, each) for each in _BIN_COLUMNS} | {"lower": lower, "upper": upper}
+
+
+def _gains(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns, None, or ABSENT
+    return found.curves.gains or (None if "gains" in found.curves.asked else ABSENT)
 
 
 _BIN_COLUMNS = ("score_from", "score_to", "positives", "negatives", "mean_score", "observed")
@@ -321,9 +325,10 @@ ANSWER: tuple[Part, ...] = (
     ),
     KeyedRows(
         "intervals",
-        "Confidence intervals of the areas. The hull areas have none: a hull fitted to its own test data is biased "
-        "upward. An interval is `null` if the counts are not a sweep, if a class has fewer than two examples (of "
-        "effective size, with weights), or if the method has none for the area; `warnings` says why.",
+        "Confidence intervals of the areas and, with `statistics`, of five statistics. The hull areas have none: a "
+        "hull fitted to its own test data is biased upward. An interval is `null` if the counts are not a sweep, if a "
+        "class has fewer than two examples (of effective size, with weights), or if the method has none here; "
+        "`warnings` says why.",
         lambda found: found.intervals or ABSENT,
         columns=(
             Cells.number("lower", "The lower end."),
@@ -346,7 +351,8 @@ ANSWER: tuple[Part, ...] = (
         needs="the option intervals",
         sometimes=True,
         key=_AREA_KEY,
-        keys=(*AREAS_WITH_INTERVALS, *STATISTICS_WITH_INTERVALS),
+        keys=AREAS_WITH_INTERVALS,
+        others=STATISTICS_WITH_INTERVALS,
         inner="Interval",
     ),
     AnswerTable(
@@ -375,6 +381,51 @@ ANSWER: tuple[Part, ...] = (
             Cells.number("upper", "The upper end.", null=True),
         ),
         needs="the option reliability",
+    ),
+    AnswerTable(
+        "gains",
+        "What is found when the highest scores are worked through: parts of all examples, one row each. A part that "
+        "ends inside a tie takes of it in proportion. `null` if the counts are not a sweep.",
+        _gains,
+        sometimes=True,
+        null=True,
+        columns=(
+            Cells.number("share_from", "Where the part begins, as a share of all examples."),
+            Cells.number("share_to", "Where it ends."),
+            Cells.score("threshold", "The score at which it ends; `null` where counts have none.", null=True),
+            Cells.count("positives", "The positives in the part; a fraction if a tie is split."),
+            Cells.count("negatives", "The negatives in the part."),
+            Cells.number("precision", "The share of positives in the part, also called response rate."),
+            Cells.number("lift", "`precision` of the part divided by the prevalence."),
+            Cells.number("cumulative_recall", "Recall of all parts so far, also called capture rate or gain."),
+            Cells.number("cumulative_precision", "Precision of all parts so far."),
+            Cells.number("cumulative_lift", "`cumulative_precision` divided by the prevalence."),
+            Cells.number("cumulative_ks", "True positive rate less false positive rate of all parts so far."),
+        ),
+        needs="the option gains",
+    ),
+    AnswerTable(
+        "net_benefit",
+        "What it is worth to act from each probability on, in true positives per example (Vickers and Elkin 2006). "
+        "Where counts have no row of that threshold, all but `treat_all` is `null`.",
+        _read_off("net_benefit"),
+        sometimes=True,
+        columns=(
+            Cells.exact(
+                "threshold", "The probability t from which to act; it makes a false positive weigh t / (1 - t)."
+            ),
+            Cells.count("tp", "True positives of the row, in these data.", null=True),
+            Cells.count("fp", "False positives of the row, in these data.", null=True),
+            Cells.number("net_benefit", "π tpr - (1 - π) fpr t / (1 - t), at the prevalence π.", null=True),
+            Cells.number("treat_all", "The same if everything is called positive; if nothing is, it is 0."),
+            Cells.number("standardized", "`net_benefit` / π: 1 is the most there is.", null=True),
+            Cells.number(
+                "avoided",
+                "How many fewer are acted on than if all were, for the same true positives, per example.",
+                null=True,
+            ),
+        ),
+        needs="the option net_benefit",
     ),
     AnswerTable(
         "operating_points",
@@ -438,6 +489,8 @@ def _asked(checked: CurvesRequest) -> set[str]:
         "partial": options.partial,
         "costs": options.costs,
         "reliability": options.reliability,
+        "gains": options.gains,
+        "net_benefit": options.net_benefit,
         "intervals": checked.intervals,
         "bounds": "auc" in options.include and has_bounds(checked.evaluation, options),
     }
@@ -448,7 +501,9 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
     options, intervals = checked.options, checked.intervals
     if selection.picture is not None:
         costs = options.costs if selection.picture.chart == "costs" else None
-        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs, reliability=None)
+        options = replace(
+            options, include=frozenset({"auc"}), partial=(), costs=costs, reliability=None, gains=None, net_benefit=None
+        )
     elif selection.table is not None:
         options = replace(
             options,
@@ -457,6 +512,8 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
             partial=options.partial if selection.has("partial") else (),
             costs=options.costs if selection.has("costs") else None,
             reliability=options.reliability if selection.table in {"reliability", "statistics"} else None,
+            gains=options.gains if selection.has("gains") else None,
+            net_benefit=options.net_benefit if selection.has("net_benefit") else None,
         )
         intervals = intervals if selection.has("intervals") else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)

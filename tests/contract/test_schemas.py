@@ -54,6 +54,9 @@ JSON_TEXT = {
     "operating_points",
     "partial",
     "costs",
+    "reliability",
+    "gains",
+    "net_benefit",
     "lambda_density",
     "rules",
 }

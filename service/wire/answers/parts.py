@@ -214,12 +214,14 @@ class Keyed(AnswerTable):
 
     inner   what the contract calls the schema of these objects.
     every   whether all keys are there.
+    others  further keys, which may be absent.
     """
 
     key: Cells = field(kw_only=True)
     keys: tuple[str, ...] = ()
     inner: str = ""
     every: bool = True
+    others: tuple[str, ...] = ()
 
     @property
     def header(self) -> tuple[Cells, ...]:

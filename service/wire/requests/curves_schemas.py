@@ -13,12 +13,12 @@ from service.curves.confusion import Evaluation
 from service.curves.costs import LARGEST_COST, CostOptions
 from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
 from service.curves.pr import AtRecall, Every
-from service.curves.reliability import BINNINGS, ReliabilityOptions
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
 from service.wire.requests.column_fields import NumberColumn
+from service.wire.requests.curve_table_schemas import GainsSchema, NetBenefitSchema, ReliabilitySchema
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, ChoiceSet, Number, Whole, invalid, missing_field
+from service.wire.requests.fields import Choice, ChoiceSet, Number, invalid, missing_field
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
@@ -90,27 +90,8 @@ class CostsSchema(ObjectSchema):
         return CostOptions(**data)
 
 
-class ReliabilitySchema(ObjectSchema):
-    """The bins of probabilities."""
-
-    component = "ReliabilityOptions"
-    about = (
-        "Asks for the table `reliability` and says how to divide probabilities into bins; `{}` takes all defaults. "
-        "`ece` in `statistics` has the same bins."
-    )
-    example: ClassVar = {"bins": 10, "by": "mass"}
-
-    bins = Whole("How many bins; 15 by default.", minimum=1, maximum=100)
-    by = Choice(
-        BINNINGS,
-        "`width` for bins of equal width, k / bins up to (k + 1) / bins, of which the last includes 1; `mass` for bins "
-        "of about equal mass, where equal scores stay together. `width` by default.",
-    )
-
-    @post_load
-    def build(self, data: dict[str, Any], **_: object) -> ReliabilityOptions:
-        """Build the options; {} requests the defaults."""
-        return ReliabilityOptions(**data)
+_SMALL = ("reliability", "gains", "net_benefit")
+"""Options after which an answer has nothing else, unless `include` names it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +128,10 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         maximum=1,
     )
     include = ChoiceSet(
-        INCLUDES, "Which parts the answer has; by default all but `calibration` and `statistics`.", component="Output"
+        INCLUDES,
+        "Which parts the answer has; by default all but `calibration` and `statistics`, or none if the request has "
+        "`reliability`, `gains` or `net_benefit`.",
+        component="Output",
     )
     keep = Choice(
         KEEPS,
@@ -176,6 +160,8 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     partial = ObjectList(PartialSchema(), "Partial areas, at most 100 of them.", minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = ObjectField(CostsSchema())
     reliability = ObjectField(ReliabilitySchema())
+    gains = ObjectField(GainsSchema())
+    net_benefit = ObjectField(NetBenefitSchema())
     missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
@@ -196,5 +182,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
             message = "The tuning sample's thresholds cannot be applied to scores that rank the other way."
             raise invalid("exclusive", message, "tuning")
+        if "include" not in data and any(name in data for name in _SMALL):
+            data["include"] = frozenset()
         options = CurvesOptions(**{name: data[name] for name in CurvesOptions.__slots__ if name in data})
         return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))

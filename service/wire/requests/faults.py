@@ -17,6 +17,7 @@ from service.curves.errors import (
     NeedsExactGroups,
     NoRowMeets,
     NotPaired,
+    NotProbabilities,
     OneClassLabels,
     RisingThresholds,
     TooManyPoints,
@@ -41,6 +42,7 @@ DOMAIN_ERROR_CODES: dict[type[DomainError], str] = {
     GroupsOverlap: "groups_overlap",
     ContradictingSquares: "contradicting_squares",
     NeedsExactGroups: "needs_exact_groups",
+    NotProbabilities: "out_of_range",
 }
 """The one place where an error of the mathematics gets the code that clients see."""
 
