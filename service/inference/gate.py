@@ -139,7 +139,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     if models.have_same_scores:
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.kind == "max_drop" for rule in options.rules):
-        warnings += (MAYBE_PAIRED,) * _may_be_pairs(evaluation, baseline)
+        warnings += (MAYBE_PAIRED,) * may_be_pairs(evaluation, baseline)
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
 
 
@@ -181,7 +181,7 @@ def _middle(bounds: Enclosure | None) -> float | None:
     return None if bounds is None else bounds.middle
 
 
-def _may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
+def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     """Whether two evaluations look like the same examples."""
     if evaluation.rows < _FEWEST_PAIRS:
         return False

@@ -66,9 +66,10 @@ def field_error_of(error: DomainError, document: object, rename: Callable[[str],
 
 def _only_beside_it(error: DomainError, document: object) -> bool:
     """Whether, of two evaluations with different weights, only the other one was given weights."""
+    if not isinstance(error, NotPaired) or isinstance(error.evaluation, int):
+        return False
     inner = document.get(error.evaluation) if isinstance(document, dict) else None
-    given = inner.get(error.column) if isinstance(inner, dict) else None
-    return isinstance(error, NotPaired) and is_absent(given)
+    return is_absent(inner.get(error.column) if isinstance(inner, dict) else None)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:
