@@ -7,7 +7,7 @@ import pytest
 
 from service.charts.picture import CHARTS
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS, TOTALS
+from service.wire.formats.inputs import COLUMN_PARAMETERS, CSV_PARAMETERS, TOTALS
 from tests.support.asking import ask
 
 SAMPLE = "labels,old,new\n1,0.9,0.8\n0,0.2,0.3\n1,0.4,0.7\n0,0.5,0.1\n"

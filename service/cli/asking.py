@@ -21,7 +21,7 @@ from service.curves.sweep.sweep import COMPILED
 from service.environment import leave_pandas_out
 from service.request import Answer, Request
 from service.settings import Settings, SettingsError, read_settings
-from service.wire.formats.query_options import (
+from service.wire.formats.inputs import (
     COLUMN_PARAMETERS,
     COUNTS_COLUMNS,
     CSV_PARAMETERS,

@@ -36,8 +36,9 @@ from service.cli.sources import Source, ask_about, refuse_without_table, source_
 from service.operations import OPERATIONS
 from service.request import Request
 from service.wire.formats.decoders import DECODERS
+from service.wire.formats.inputs import MISSING
 from service.wire.formats.missing_cells import without_missing
-from service.wire.formats.query_options import MISSING, names_or_json
+from service.wire.formats.query_options import names_or_json
 from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.media_types import JSON

@@ -16,8 +16,9 @@ from service.cli.layout import p_value_lines, table_lines
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.request import Request
 from service.wire.columns import labels
+from service.wire.formats.inputs import MISSING
 from service.wire.formats.missing_cells import without_missing
-from service.wire.formats.query_options import MISSING, Decoded
+from service.wire.formats.query_options import Decoded
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 

@@ -27,15 +27,9 @@ from service.environment import leave_pandas_out
 from service.wire.answers.infinite import finite_in_order
 from service.wire.columns import labels, numbers
 from service.wire.formats.decoders import DECODERS
+from service.wire.formats.inputs import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES, MISSING, SAMPLE_COLUMNS
 from service.wire.formats.missing_cells import without_missing
-from service.wire.formats.query_options import (
-    COUNTS_COLUMNS,
-    GROUP_ENDS,
-    GROUP_MASSES,
-    MISSING,
-    SAMPLE_COLUMNS,
-    Decoded,
-)
+from service.wire.formats.query_options import Decoded
 from service.wire.formats.tables import TableForm, one_evaluation
 from service.wire.problems import FieldError, Problem, invalid_request, problem_document
 from service.wire.requests.query_fields import READING_FIELDS

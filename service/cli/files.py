@@ -10,7 +10,7 @@ import click
 
 from service.cli.layout import terminal_safe
 from service.wire.formats.charsets import guessed_in_utf8
-from service.wire.formats.query_options import CSV_PARAMETERS
+from service.wire.formats.inputs import CSV_PARAMETERS
 from service.wire.formats.signatures import other_signature_of, signature_of
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 

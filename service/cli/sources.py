@@ -17,7 +17,7 @@ from service.cli.files import InputFile
 from service.cli.options import flag
 from service.cli.server_address import ServerAddress
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import CSV_PARAMETERS
+from service.wire.formats.inputs import CSV_PARAMETERS
 from service.wire.media_types import CSV, JSON
 
 Source = InputFile | EngineRows

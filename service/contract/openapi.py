@@ -15,7 +15,7 @@ from service.contract.answers import Examples, answers_of
 from service.contract.schemas import Tree, answer_schemas, camel, named_shape, reference, request_schemas
 from service.operations import OPERATIONS
 from service.operations.operation import Operation
-from service.wire.formats.query_options import COUNTS_COLUMNS, PICTURE_PARAMETERS
+from service.wire.formats.inputs import COUNTS_COLUMNS, PICTURE_PARAMETERS
 from service.wire.media_types import (
     ARROW_FILE,
     ARROW_STREAM,

@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from service.curves.areas import Areas, areas, has_trapezoid
 from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
 from service.curves.calibration import Calibration, calibration
@@ -84,13 +86,16 @@ TRAPEZOID_OMITTED = CurvesWarning(
 # Not frozen, like other results with many fields: setting each would take five times as long.
 @dataclass(slots=True, eq=False)
 class Points:
-    """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist."""
+    """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist.
+
+    tp, fp, fn, tn   as integers if the table is counted, so that nobody need look for fractions.
+    """
 
     threshold: FloatArray
-    tp: FloatArray
-    fp: FloatArray
-    fn: FloatArray
-    tn: FloatArray
+    tp: FloatArray | IntArray
+    fp: FloatArray | IntArray
+    fn: FloatArray | IntArray
+    tn: FloatArray | IntArray
     fpr: FloatArray
     tpr: FloatArray
     recall: FloatArray
@@ -229,10 +234,12 @@ def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
         kept = _kept_rows(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
     fn, tn, fpr, recall, precision = sweep.points(rows.tp, rows.fp, rows.positives, rows.negatives)
+    counts = (rows.tp, rows.fp, fn, tn)
+    tp, fp, fn, tn = (each.astype(np.int64) for each in counts) if rows.counted else counts
     return Points(
         threshold=rows.thresholds,
-        tp=rows.tp,
-        fp=rows.fp,
+        tp=tp,
+        fp=fp,
         fn=fn,
         tn=tn,
         fpr=fpr,

@@ -15,7 +15,8 @@ from service.operations.operation import Operation, Selection
 from service.operations.shared_cells import AREA_CELLS, INDEX_KEY, INDEX_NAMES
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
 from service.wire.answers.repeated_names import refuse_many_best
-from service.wire.formats.tables import several_evaluations
+from service.wire.formats.inputs import SAMPLE
+from service.wire.formats.tables import COMPARED, TableForm, as_evaluations
 from service.wire.limits import Limits
 from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
 from service.wire.requests.query_fields import query_fields
@@ -234,7 +235,7 @@ def _asked(checked: ComparisonsRequest) -> set[str]:
 OPERATION = Operation(
     name="comparisons",
     schema=ComparisonsRequestSchema(),
-    form=several_evaluations(query_fields("comparisons", ComparisonsRequestSchema())),
+    form=TableForm(query_fields("comparisons", ComparisonsRequestSchema()), (SAMPLE,), COMPARED, as_evaluations),
     evaluate=_evaluate,
     answer=_ANSWER,
     tables=tables_of(_ANSWER),

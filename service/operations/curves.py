@@ -23,7 +23,8 @@ from service.wire.answers.parts import (
     integer_if_whole,
     tables_of,
 )
-from service.wire.formats.tables import one_evaluation_with_soft_labels
+from service.wire.formats.inputs import COUNTS, GROUPS, SAMPLE, SOFT
+from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
 from service.wire.requests.query_fields import query_fields
@@ -523,7 +524,7 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
 OPERATION = Operation(
     name="curves",
     schema=CurvesRequestSchema(),
-    form=one_evaluation_with_soft_labels(query_fields("curves", CurvesRequestSchema())),
+    form=TableForm(query_fields("curves", CurvesRequestSchema()), (SAMPLE, SOFT, COUNTS, GROUPS)),
     evaluate=_evaluate,
     answer=ANSWER,
     tables=tuple(sorted(tables_of(ANSWER), key=lambda table: table.name != "points")),

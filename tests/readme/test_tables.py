@@ -22,7 +22,7 @@ from service.settings import Settings, variable_of
 from service.web.guide import FILES
 from service.web.page import PAGE_FILES
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import PICTURE_PARAMETERS
+from service.wire.formats.inputs import PICTURE_PARAMETERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.contract.document import document
 from tests.readme.commands import examples

@@ -36,7 +36,7 @@ from service.cli.written_files import (
     refuse_files_that_are_read,
     refuse_one_file_twice,
 )
-from service.wire.formats.query_options import TOTALS
+from service.wire.formats.inputs import TOTALS
 from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
 

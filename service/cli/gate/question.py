@@ -35,7 +35,8 @@ from service.curves.evaluation import CurvesWarning
 from service.operations import OPERATIONS
 from service.request import Request
 from service.wire.columns import items
-from service.wire.formats.query_options import BASELINE, MEANING, Decoded, options_of
+from service.wire.formats.inputs import BASELINE, MEANING
+from service.wire.formats.query_options import Decoded, options_of
 from service.wire.formats.tables import one_evaluation
 from service.wire.media_types import JSON
 from service.wire.requests.query_fields import READING_FIELDS

@@ -13,6 +13,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
+from service.curves.arrays import LARGEST_EXACT_INTEGER
 from service.curves.clock import in_time
 from service.wire import columns
 from service.wire.formats.json_format import StrictJsonError
@@ -309,6 +310,8 @@ _F1 = {"f1", "f1_score", "f1-score", "f_score"}
 
 def one_number(value: object) -> float:
     """Read one number. Raises Wrong."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < LARGEST_EXACT_INTEGER:
+        return float(value) + 0.0  # nearly all numbers, but not NaN; -0.0 is 0.0
     if columns.items(value) is not None:
         raise Wrong("not_a_number", "This is a list; it must be one number.")
     try:
