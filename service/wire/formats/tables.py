@@ -234,7 +234,12 @@ def with_baseline(document: dict[str, Any], pointers: dict[str, str]) -> None:
 
 
 def as_evaluations(document: dict[str, Any], pointers: dict[str, str]) -> None:
-    """Make an evaluation of each column of scores; the columns that they share are checked once."""
+    """Make an evaluation of each column of scores; the columns that they share are checked once.
+
+    The examples are the same for all, so their differences are paired unless the query says otherwise.
+    """
+    if "intervals" in document:
+        document.setdefault("paired", True)
     shared = ("labels", "weights", *MEANING)
     common = {key: document.pop(key) for key in shared if key in document}
     of_each = {"name": "/scores"} | {key: pointers.get(f"/{key}", f"/{key}") for key in shared}
