@@ -19,13 +19,12 @@ from service.curves.evaluation import (
     Curves,
     CurvesOptions,
     CurvesWarning,
+    Tables,
     below_chance,
     curves_of,
-    evaluated_table,
     one_vs_rest,
 )
 from service.curves.histogram import Histogram
-from service.curves.hull import RocHull
 from service.inference.bounded import bound_curves, has_bounds
 from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
@@ -76,24 +75,23 @@ def evaluate_with_intervals(
     cuts were chosen on other data does not matter.
     """
     bounded = has_bounds(evaluation, options)
-    table, selected = evaluated_table(evaluation, options)
-    hull = RocHull.of(table)
-    curves = curves_of(table, selected, options, hull)
+    tables = Tables.of(evaluation, options)
+    table = tables.table
+    curves = curves_of(tables, options)
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
     if curves.auc is not None and not isinstance(evaluation, Counts):  # which have no direction
         curves.warnings += below_chance([curves.auc.roc])
     drawing = None
     if drawn is not None:
-        drawing = curves_drawing(table, hull.vertices, evaluation, drawn)
-        curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # a picture always shows them
+        drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn)
+        curves.auc = curves.auc or areas(table, table.select(tables.hull.vertices))  # a picture always shows them
     if bounded and isinstance(evaluation, Histogram):
         found = bound_curves(curves, evaluation, options, intervals)
         return EvaluatedCurves(curves, curves.warnings + found.warnings, found.intervals, drawing, found.bounds)
     if intervals is None:
         return EvaluatedCurves(curves, curves.warnings, drawing=drawing)
-    known = curves.auc or areas(table, table.select(hull.vertices))
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
-    models = Models((EvaluatedModel(evaluation, table, known=known),))
+    models = Models((EvaluatedModel(evaluation, table, known=curves.auc),))
     estimates = Estimates(models, intervals, [(metric, False) for metric in metrics])
     of_areas = {metric.name: estimates.interval(metric, intervals.level) for metric in metrics}
     # The areas already carry the warning that rows are not a sweep.

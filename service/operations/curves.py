@@ -8,6 +8,7 @@ from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
+from service.operations.row_cells import DECISIONS, METRIC_CELLS, POINTS, metric_cells_besides, with_metrics
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
@@ -38,6 +39,16 @@ def _included(name: str) -> Any:  # noqa: ANN401  # a function of a result
 
 def _read_off(name: str) -> Any:  # noqa: ANN401  # a function of a result
     return lambda found: getattr(found.curves, name) or ABSENT
+
+
+def _points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object or a mapping with columns, None, or ABSENT
+    points = _included("points")(found)
+    return with_metrics(points, POINTS, points.metrics) if getattr(points, "metrics", None) else points
+
+
+def _decisions(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    decided = found.curves.decisions
+    return ABSENT if decided is None else with_metrics(decided, DECISIONS, decided.metrics)
 
 
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
@@ -106,32 +117,9 @@ ANSWER: tuple[Part, ...] = (
     AnswerTable(
         "points",
         "The rows of the table in curve order, with the ROC and the precision-recall view of each.",
-        _included("points"),
+        _points,
         sometimes=True,
-        columns=(
-            Cells.score(
-                "threshold",
-                "Whatever scores at or above it (at or below it, if low scores are positive) is called positive; "
-                "`null` at the origin, unless it is one of the `thresholds` of the request.",
-                null=True,
-            ),
-            Cells.count("tp", "True positives."),
-            Cells.count("fp", "False positives."),
-            Cells.count("fn", "False negatives."),
-            Cells.count("tn", "True negatives."),
-            Cells.number("fpr", "False positive rate, fp / negatives; the ROC curve's horizontal axis."),
-            Cells.number("tpr", "True positive rate, tp / positives; the ROC curve's vertical axis."),
-            Cells.number(
-                "recall",
-                "Recall, tp / positives, the same as `tpr`; the precision-recall curve's horizontal axis.",
-            ),
-            Cells.number("precision", "Precision, tp / (tp + fp); `null` where nothing is called positive.", null=True),
-            Cells.flag(
-                "on_hull",
-                "Whether the row lies on the boundary of the ROC convex hull, at a vertex or on an edge. Decided "
-                "exactly.",
-            ),
-        ),
+        columns=(*POINTS, *metric_cells_besides(POINTS)),
     ),
     AnswerValue(
         "interpolation",
@@ -335,6 +323,16 @@ ANSWER: tuple[Part, ...] = (
         needs="the option costs",
         sometimes=True,
     ),
+    AnswerTable(
+        "decisions",
+        "The row of each decision, in the order requested, and its metrics: those that `metrics` names, or `accuracy`, "
+        "`precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` and `share`. All are `null` if no row meets the "
+        "decision; a metric is `null` where it is undefined, never 0 instead.",
+        _decisions,
+        columns=(*DECISIONS, *METRIC_CELLS),
+        needs="the option decisions",
+        sometimes=True,
+    ),
 )
 
 
@@ -344,6 +342,7 @@ def _asked(checked: CurvesRequest) -> set[str]:
         "operating_points": options.operating_points,
         "partial": options.partial,
         "costs": options.costs,
+        "decisions": options.decisions,
         "intervals": checked.intervals,
         "bounds": "auc" in options.include and has_bounds(checked.evaluation, options),
     }
@@ -354,7 +353,7 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
     options, intervals = checked.options, checked.intervals
     if selection.picture is not None:
         costs = options.costs if selection.picture.chart == "costs" else None
-        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs)
+        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs, decisions=())
     elif selection.table is not None:
         options = replace(
             options,
@@ -362,6 +361,7 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
             operating_points=options.operating_points if selection.has("operating_points") else (),
             partial=options.partial if selection.has("partial") else (),
             costs=options.costs if selection.has("costs") else None,
+            decisions=options.decisions if selection.has("decisions") else (),
         )
         intervals = intervals if selection.has("intervals") else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)

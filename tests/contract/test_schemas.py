@@ -54,6 +54,7 @@ JSON_TEXT = {
     "operating_points",
     "partial",
     "costs",
+    "decisions",
     "lambda_density",
     "rules",
 }
