@@ -161,7 +161,11 @@ def test_a_csv_answer_is_one_table_of_the_json_answer(name):
     body = {"counts": COUNTS | {"threshold": [0.5, None]}, "interpolation": {"every": 3}}
     body |= {"intervals": {}, "operating_points": [{"metric": "tpr_at_fpr", "at": 0.001}]}
     body |= {"partial": [{"over": "recall", "to": 0.5}, {"over": "fpr", "to": 0.1, "min_tpr": 0.5}]}
-    body |= {"include": list(INCLUDES), "costs": {"prevalence": [0.1, 0.9]}}
+    body |= {
+        "include": list(INCLUDES),
+        "costs": {"prevalence": [0.1, 0.9]},
+        "decisions": [{"best": "mcc"}, {"at_fpr": 0.1}],
+    }
     result = ask(body, accept="text/csv", table=name)
     assert (result.status, result.media_type) == (200, "text/csv")
     told = [warning["code"] for warning in json.loads(result.headers["Rocpr-Warnings"])]

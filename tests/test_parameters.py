@@ -21,7 +21,7 @@ WITH = {
     "classes": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
-OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "missing"}
+OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "metrics", "missing"}
 OTHERS |= {"charts", "theme", "title", "closed"}
 """Parameters whose text is a name or several names."""
 

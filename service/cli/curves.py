@@ -24,6 +24,7 @@ from service.cli.options import NAME_LIST, flag
 from service.curves.evaluation import INCLUDES
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.operations import OPERATIONS
+from service.operations.row_cells import DECISIONS
 from service.wire.answers.parts import Document
 
 AREA_MEANINGS = {
@@ -51,7 +52,10 @@ _TITLES = {
     "partial": "Partial areas",
     "costs": "Costs",
     "reliability": "Reliability",
+    "gains": "Gains",
+    "net_benefit": "Net benefit",
 }
+_METRICS_IN_A_LINE = 4
 _VERTEX = ("threshold", "tp", "fp", "recall", "fpr", "precision")
 _INTERVALS = ("lower", "upper", "standard_error", "level", "method")
 
@@ -97,6 +101,9 @@ def _lines(document: Document) -> Iterable[str]:
             yield ""
             yield title
             yield from column_lines(_COSTS if name == "costs" else _TABLES[name], document[name])
+    if "decisions" in document:
+        yield ""
+        yield from _decision_lines(document["decisions"])
     if "statistics" in document:
         yield ""
         yield "Statistics"
@@ -116,6 +123,27 @@ def _lines(document: Document) -> Iterable[str]:
         yield ""
         yield from _hull_lines(document["points"])
     yield from warning_lines(document, said="below_chance")
+
+
+def _decision_lines(decisions: dict[str, list[Any]]) -> Iterable[str]:
+    """Format the rows of decisions, and their metrics below, a few in a line."""
+    counts = [each.name for each in DECISIONS]
+    metrics = [name for name in decisions if name not in counts]
+    yield "Decisions"
+    yield from column_lines(_TABLES["decisions"], decisions, names=counts)
+    for start in range(0, len(metrics), _METRICS_IN_A_LINE):
+        names = metrics[start : start + _METRICS_IN_A_LINE]
+        rows = zip(
+            decisions["decision"], *([fraction(cell) for cell in decisions[name]] for name in names), strict=True
+        )
+        yield ""
+        yield from table_lines([["decision", *names], *(list(row) for row in rows)], "<" + ">" * len(names))
+    if any(
+        value is None and tp is not None
+        for name in metrics
+        for value, tp in zip(decisions[name], decisions["tp"], strict=True)
+    ):
+        yield "  -  undefined: a denominator is 0"
 
 
 def _bound_lines(bounds: dict[str, dict[str, float] | None]) -> Iterable[str]:

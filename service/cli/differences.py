@@ -12,7 +12,7 @@ import orjson
 from service.answer import answer_decoded
 from service.cli.asking import is_problem, problem_lines
 from service.cli.command_error import fail
-from service.cli.layout import p_value_lines, table_lines
+from service.cli.layout import table_lines
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.request import Request
 from service.wire.columns import labels
@@ -49,7 +49,6 @@ class Differences:
         for place, name in enumerate(self.checks):
             yield f"  {name}"
             yield from (f"  {line}" for line in lines[place * len(_RULES) : (place + 1) * len(_RULES)])
-        yield from p_value_lines(every)
         if any(check["interval"] is None for check in every):
             yield "  -  a warning says why."
         if any(warning["code"] == "maybe_paired" for warning in self.warnings):

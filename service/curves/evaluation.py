@@ -1,8 +1,8 @@
 """One evaluation, from its input to every requested result: what `POST /v1/curves` answers, without intervals.
 
     build the table, and cut it at chosen thresholds if there are any
-    find its hull
-    read off what was asked for: areas, points, curves, calibration, statistics, costs
+    find its hull, if it is needed
+    read off what was asked for: areas, points, curves, calibration, statistics, costs, decisions
 
 Knows the other modules of this package; nothing of wire formats.
 """
@@ -10,29 +10,28 @@ Knows the other modules of this package; nothing of wire formats.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from functools import cached_property
 
 from service.curves.areas import Areas, areas, has_trapezoid
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.arrays import FloatArray
 from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.costs import CostOptions, Costs, costs
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
+from service.curves.decisions import DEFAULT_METRICS, Decided, Decision, decided, not_rows
 from service.curves.errors import enumerated, plain
 from service.curves.gains import Gains, GainsOptions, gains
 from service.curves.histogram import Histogram
-from service.curves.hull import RocHull, drop_collinear
+from service.curves.hull import RocHull
 from service.curves.net_benefit import NetBenefit, NetBenefitOptions, net_benefit, rows_of_probabilities
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
+from service.curves.points import Points, points_of
 from service.curves.pr import AtRecall, Every, PrCurve, default_interpolation, interpolated_pr
 from service.curves.probability_remarks import remarks
 from service.curves.probability_statistics import ProbabilityStatistics
 from service.curves.reliability import Reliability, ReliabilityOptions
 from service.curves.sample import Sample
-from service.curves.simplification import drawn_rows
-from service.curves.sweep import sweep
 
 DEFAULT_INCLUDES = ("auc", "points", "interpolated_pr", "achievable_pr")
 INCLUDES = (*DEFAULT_INCLUDES, "calibration", "statistics")
@@ -41,13 +40,13 @@ CHANCE = 0.5
 _MOST_RESTS = 3
 """The most warnings about samples whose negatives have several labels."""
 
-KEEPS = ("all", "corners", "drawn", "hull")
-"""Which rows `points` has: all, those where a curve bends, those that a picture needs, or those on the hull."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesOptions:
-    """What to answer and how. `thresholds` and `tuning` need a sample, and exclude each other."""
+    """What to answer and how. `thresholds` and `tuning` need a sample, and exclude each other.
+
+    metrics   those of the points, and of decisions; None for none and for the usual ones.
+    """
 
     include: frozenset[str] = frozenset(DEFAULT_INCLUDES)
     keep: str = "all"
@@ -60,6 +59,8 @@ class CurvesOptions:
     reliability: ReliabilityOptions | None = None
     gains: GainsOptions | None = None
     net_benefit: NetBenefitOptions | None = None
+    decisions: Sequence[Decision] = ()
+    metrics: frozenset[str] | None = None
     max_interpolated_rows: float = math.inf
 
 
@@ -81,26 +82,6 @@ TRAPEZOID_OMITTED = CurvesWarning(
     "pr_trapezoid_omitted",
     "pr_trapezoid has a point at every integer tp: it is null with fractional counts or more than 1e7 positives.",
 )
-
-
-# Not frozen, like other results with many fields: setting each would take five times as long.
-@dataclass(slots=True, eq=False)
-class Points:
-    """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist.
-
-    tp, fp, fn, tn   as integers if the table is counted, so that nobody need look for fractions.
-    """
-
-    threshold: FloatArray
-    tp: FloatArray | IntArray
-    fp: FloatArray | IntArray
-    fn: FloatArray | IntArray
-    tn: FloatArray | IntArray
-    fpr: FloatArray
-    tpr: FloatArray
-    recall: FloatArray
-    precision: FloatArray
-    on_hull: BoolArray
 
 
 @dataclass(slots=True, eq=False)
@@ -133,6 +114,7 @@ class Curves:
     net_benefit: NetBenefit | None
     asked: frozenset[str]
     probabilities: ProbabilityStatistics | None
+    decisions: Decided | None
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -152,64 +134,88 @@ def one_vs_rest(*evaluations: Evaluation | None) -> tuple[CurvesWarning, ...]:
     return tuple(CurvesWarning("one_vs_rest", rest) for rest in [*dict.fromkeys(rests)][:_MOST_RESTS])
 
 
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of one evaluation.
+
+    whole      its own, with a row for each score.
+    table      what everything is read off: the same, or what is left of it if it is cut at chosen thresholds.
+    tuning     that of the tuning sample, and `selected`, the thresholds that it chose.
+    """
+
+    evaluation: Evaluation
+    whole: ConfusionTable
+    table: ConfusionTable
+    tuning: ConfusionTable | None = None
+    selected: FloatArray | None = None
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, options: CurvesOptions) -> "Tables":
+        """Build them; the cuts are the thresholds given, or those of the tuning sample's hull (D&G, end of section 3).
+
+        Raises RisingThresholds for counts.
+        """
+        whole = ConfusionTable.of(evaluation)
+        if options.tuning is not None:
+            tuning = ConfusionTable.from_sample(options.tuning)
+            selected = tuning.thresholds[RocHull.of(tuning).boundary][1:]
+            return cls(evaluation, whole, whole.at_thresholds(selected), tuning, selected)
+        cut = whole if options.thresholds is None else whole.at_thresholds(options.thresholds)
+        return cls(evaluation, whole, cut)
+
+    @cached_property
+    def hull(self) -> RocHull:
+        """The hull of the table."""
+        return RocHull.of(self.table)
+
+
 def evaluate_curves(evaluation: Evaluation, options: CurvesOptions | None = None) -> Curves:
     """Evaluate a sample, counts or groups. Raises TooManyPoints, and RisingThresholds for counts."""
     options = options or CurvesOptions()
-    return curves_of(*evaluated_table(evaluation, options), options)
+    return curves_of(Tables.of(evaluation, options), options)
 
 
-def evaluated_table(evaluation: Evaluation, options: CurvesOptions) -> tuple[ConfusionTable, FloatArray | None]:
-    """Build the table that everything is read off, and return the thresholds that a tuning sample chose.
-
-    It is cut at the given thresholds, or at those of the tuning sample's hull (D&G, end of section 3), if there are
-    any. Raises RisingThresholds for counts.
-    """
-    table = ConfusionTable.of(evaluation)
-    if options.tuning is not None:
-        tuning = ConfusionTable.from_sample(options.tuning)
-        selected = tuning.thresholds[RocHull.of(tuning).boundary][1:]
-        return table.at_thresholds(selected), selected
-    if options.thresholds is not None:
-        return table.at_thresholds(options.thresholds), None
-    return table, None
-
-
-def curves_of(
-    table: ConfusionTable, selected: FloatArray | None, options: CurvesOptions, hull: RocHull | None = None
-) -> Curves:
-    """Read everything requested off a table; `hull` saves finding it again. Raises TooManyPoints."""
-    hull = hull or RocHull.of(table)
+def curves_of(of: Tables, options: CurvesOptions) -> Curves:
+    """Read everything requested off tables. Raises TooManyPoints."""
+    table = of.table
     pr_curves = options.include & {"interpolated_pr", "achievable_pr"}
     interpolation = _interpolation(table, options) if pr_curves else None
     judged = "statistics" in options.include or options.reliability is not None
     probabilities = ProbabilityStatistics.of(table, options.reliability) if judged else None
+    decisions = _decisions(of, options) if options.decisions else None
     return Curves(
         include=options.include,
         positives=table.positives,
         negatives=table.negatives,
-        auc=areas(table, table.select(hull.vertices)) if "auc" in options.include else None,
-        points=_points(table, hull, options.keep) if "points" in options.include else None,
+        auc=areas(table, table.select(of.hull.vertices)) if "auc" in options.include else None,
+        points=points_of(table, of.hull, options.keep, options.metrics or ()) if "points" in options.include else None,
         interpolation=interpolation,
         interpolated_pr=interpolated_pr(table, interpolation, options.max_interpolated_rows)
         if interpolation and "interpolated_pr" in pr_curves and table.rises
         else None,
-        achievable_pr=interpolated_pr(table.select(hull.boundary), interpolation, options.max_interpolated_rows)
+        achievable_pr=interpolated_pr(table.select(of.hull.boundary), interpolation, options.max_interpolated_rows)
         if interpolation and "achievable_pr" in pr_curves
         else None,
-        calibration=calibration(table, hull.vertices) if "calibration" in options.include and table.rises else None,
-        statistics=curve_statistics(table, hull, probabilities) if "statistics" in options.include else None,
-        selected_thresholds=selected,
+        calibration=calibration(table, of.hull.vertices) if "calibration" in options.include and table.rises else None,
+        statistics=curve_statistics(table, of.hull, probabilities) if "statistics" in options.include else None,
+        selected_thresholds=of.selected,
         operating_points=operating_points(table, options.operating_points) if options.operating_points else None,
         partial=partial_areas(table, options.partial) if options.partial else None,
-        costs=costs(table, hull, options.costs) if options.costs else None,
+        costs=costs(table, of.hull, options.costs) if options.costs else None,
         cost_options=options.costs,
+        decisions=decisions,
         reliability=probabilities.reliability if probabilities and options.reliability else None,
         gains=gains(table, options.gains) if options.gains and table.rises else None,
         net_benefit=net_benefit(table, options.net_benefit) if options.net_benefit else None,
         asked=frozenset(name for name in ("reliability", "gains") if getattr(options, name) is not None),
         probabilities=probabilities,
-        warnings=_warnings(table, options, probabilities),
+        warnings=_warnings(table, options, decisions, probabilities),
     )
+
+
+def _decisions(of: Tables, options: CurvesOptions) -> Decided:
+    metrics = DEFAULT_METRICS if options.metrics is None else options.metrics
+    return decided(options.decisions, metrics, of.evaluation, of.whole, candidates=of.table, tuning=of.tuning)
 
 
 def _without_row(options: NetBenefitOptions | None, table: ConfusionTable) -> CurvesWarning | None:
@@ -228,53 +234,27 @@ def _interpolation(table: ConfusionTable, options: CurvesOptions) -> Every | AtR
     return options.interpolation or default_interpolation(table, options.max_interpolated_rows)
 
 
-def _points(table: ConfusionTable, hull: RocHull, keep: str) -> Points:
-    rows, on_hull = table, hull.members
-    if keep != "all":
-        kept = _kept_rows(table, hull, keep)
-        rows, on_hull = table.select(kept), on_hull[kept]
-    fn, tn, fpr, recall, precision = sweep.points(rows.tp, rows.fp, rows.positives, rows.negatives)
-    counts = (rows.tp, rows.fp, fn, tn)
-    tp, fp, fn, tn = (each.astype(np.int64) for each in counts) if rows.counted else counts
-    return Points(
-        threshold=rows.thresholds,
-        tp=tp,
-        fp=fp,
-        fn=fn,
-        tn=tn,
-        fpr=fpr,
-        tpr=recall,
-        recall=recall,
-        precision=precision if rows.positives + rows.negatives < LARGEST_EXACT_INTEGER else rows.precision,
-        on_hull=on_hull,
-    )
-
-
-def _kept_rows(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
-    """The rows on the hull, those that a picture needs, or (`corners`) all rows where a curve bends."""
-    if keep == "hull":
-        return hull.boundary
-    return drawn_rows(table, hull.vertices) if keep == "drawn" else drop_collinear(table)
-
-
 def _warnings(
-    table: ConfusionTable, options: CurvesOptions, probabilities: ProbabilityStatistics | None
+    table: ConfusionTable,
+    options: CurvesOptions,
+    decisions: Decided | None,
+    probabilities: ProbabilityStatistics | None,
 ) -> tuple[CurvesWarning, ...]:
     warnings = []
     if options.thresholds is not None or options.tuning is not None:
-        warnings.append(
-            CurvesWarning(
-                "reduced_table",
-                "All results come from the chosen thresholds only, not from every threshold of the sample.",
-            )
-        )
+        but = " except decisions" if decisions is not None and options.tuning is not None else ""
+        detail = f"All results{but} come from the chosen thresholds only, not from every threshold of the sample."
+        warnings.append(CurvesWarning("reduced_table", detail))
+    missing = None if decisions is None else not_rows(options.decisions, decisions)
+    if missing is not None:
+        warnings.append(CurvesWarning("threshold_not_a_row", missing))
     if not table.rises:
         warnings.append(NOT_A_SWEEP)
     elif "auc" in options.include and not has_trapezoid(table):
         warnings.append(TRAPEZOID_OMITTED)
     statistics, binned = "statistics" in options.include, options.reliability is not None
-    if (missing := _without_row(options.net_benefit, table)) is not None:
-        warnings.append(missing)
+    if (told := _without_row(options.net_benefit, table)) is not None:
+        warnings.append(told)
     found = remarks(table, probabilities, statistics=statistics, binned=binned)
     warnings += (CurvesWarning(*each) for each in found)
     return tuple(warnings)

@@ -21,13 +21,12 @@ from service.curves.evaluation import (
     Curves,
     CurvesOptions,
     CurvesWarning,
+    Tables,
     below_chance,
     curves_of,
-    evaluated_table,
     one_vs_rest,
 )
 from service.curves.histogram import Histogram
-from service.curves.hull import RocHull
 from service.inference.bounded import bound_curves, has_bounds
 from service.inference.estimates import Estimates, omitted
 from service.inference.intervals import Interval, IntervalOptions
@@ -81,21 +80,21 @@ def evaluate_with_intervals(
     cuts were chosen on other data does not matter.
     """
     bounded = has_bounds(evaluation, options)
-    table, selected = evaluated_table(evaluation, options)
-    hull = RocHull.of(table)
-    curves = curves_of(table, selected, options, hull)
+    tables = Tables.of(evaluation, options)
+    table = tables.table
+    curves = curves_of(tables, options)
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
     if curves.auc is not None and not isinstance(evaluation, Counts):  # which have no direction
         curves.warnings += below_chance([curves.auc.roc])
     drawing = None
     if drawn is not None:
-        drawing = curves_drawing(table, hull.vertices, evaluation, drawn)
-        curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # a picture always shows them
+        drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn)
+        curves.auc = curves.auc or areas(table, table.select(tables.hull.vertices))  # a picture always shows them
     if bounded and isinstance(evaluation, Histogram):
         bounded_curves = bound_curves(curves, evaluation, options, intervals)
         warnings = curves.warnings + bounded_curves.warnings
         return EvaluatedCurves(curves, warnings, bounded_curves.intervals, drawing, bounded_curves.bounds)
-    model = EvaluatedModel(evaluation, table, known=curves.auc or areas(table, table.select(hull.vertices)))
+    model = EvaluatedModel(evaluation, table, known=curves.auc)
     ends = _judged(curves, model, 0.95 if intervals is None else intervals.level)
     if intervals is None:
         return EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends)

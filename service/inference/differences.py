@@ -74,7 +74,7 @@ class AreaDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class ModelDifferences:
     """The intervals of all areas, and the differences of all pairs."""
 
     intervals: tuple[AreaInterval, ...]
@@ -86,10 +86,10 @@ class Differences:
 class ComparisonWithDifferences(Comparison):
     """A comparison, and its differences if intervals were requested."""
 
-    differences: Differences | None = None
+    differences: ModelDifferences | None = None
 
 
-def evaluate_differences(evaluations: Mapping[str, Evaluation], options: DifferenceOptions) -> Differences:
+def evaluate_differences(evaluations: Mapping[str, Evaluation], options: DifferenceOptions) -> ModelDifferences:
     """Compare the areas of 2 models or more. Raises NotPaired, and RisingThresholds for counts."""
     names, given = list(evaluations), list(evaluations.values())
     if options.paired:
@@ -119,7 +119,7 @@ def evaluate_differences(evaluations: Mapping[str, Evaluation], options: Differe
     if not options.paired and all(may_be_pairs(given[0], each) for each in given[1:]):
         warnings.append(_MAYBE_PAIRED)
     differences = _adjusted(found) if options.adjust == "holm" else found
-    return Differences(intervals, tuple(differences), tuple(dict.fromkeys(warnings)))
+    return ModelDifferences(intervals, tuple(differences), tuple(dict.fromkeys(warnings)))
 
 
 def _pairs(models: int, against: str) -> list[tuple[int, int]]:

@@ -135,10 +135,10 @@ class Estimates:
         values = self._models.values(metric)
         if values is None or len(values) == 1 or not self._models.are_enough:
             return None
-        replicates = self._replicates.get((metric, True))
-        if replicates is None or metric.family in ("roc", "rate"):
-            return closed_p_value(self._models, metric, values)
-        return replicates.p_value
+        if (metric, True) in self._replicates:
+            return self._replicates[metric, True].p_value(values[0] - values[1])
+        method = method_of(metric, self._options.method, difference=True)
+        return None if method is None else closed_p_value(self._models, metric, values, method)
 
     def _can_resample(self, metric: Metric, difference: bool) -> bool:  # noqa: FBT001  # one of a pair
         """Whether resamples are needed and can be drawn."""

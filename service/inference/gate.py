@@ -213,7 +213,8 @@ def _check(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:
         interval = estimates.interval(rule.of, options.level(rule), difference=of_drop)
     status, reason = _verdict(rule, value, baseline, interval)
     p_value = None
-    if difference is not None and (rule.metric == "roc" or (of_drop and interval is not None)):
+    always = rule.metric == "roc" and not is_resampled(rule.of, options.how.method, difference=True)
+    if difference is not None and (always or (of_drop and interval is not None)):
         p_value = estimates.p_value(rule.of)
     return Check(rule, status, value, interval, baseline, difference, p_value, reason)
 

@@ -68,10 +68,10 @@ def _differences(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, 
 
 def _ends(rows: Sequence[AreaInterval | AreaDifference]) -> dict[str, Any]:
     """The columns of the intervals of some rows."""
-    return {name: [getattr(each.interval, name, None) for each in rows] for name in _ENDS}
+    return {name: [getattr(each.interval, name, None) for each in rows] for name in _INTERVAL_COLUMNS}
 
 
-_ENDS = ("lower", "upper", "level", "method", "standard_error")
+_INTERVAL_COLUMNS = ("lower", "upper", "level", "method", "standard_error")
 
 
 def _end_cells(of: str) -> tuple[Cells, ...]:

@@ -11,6 +11,7 @@ from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_wi
 from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
+from service.operations.row_cells import DECISIONS, METRIC_CELLS, POINTS, metric_cells_besides, with_metrics
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
@@ -42,6 +43,16 @@ def _included(name: str) -> Any:  # noqa: ANN401  # a function of a result
 
 def _read_off(name: str) -> Any:  # noqa: ANN401  # a function of a result
     return lambda found: getattr(found.curves, name) or ABSENT
+
+
+def _points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object or a mapping with columns, None, or ABSENT
+    points = _included("points")(found)
+    return with_metrics(points, POINTS, points.metrics) if getattr(points, "metrics", None) else points
+
+
+def _decisions(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    decided = found.curves.decisions
+    return ABSENT if decided is None else with_metrics(decided, DECISIONS, decided.metrics)
 
 
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
@@ -124,32 +135,9 @@ ANSWER: tuple[Part, ...] = (
     AnswerTable(
         "points",
         "The rows of the table in curve order, with the ROC and the precision-recall view of each.",
-        _included("points"),
+        _points,
         sometimes=True,
-        columns=(
-            Cells.score(
-                "threshold",
-                "Whatever scores at or above it (at or below it, if low scores are positive) is called positive; "
-                "`null` at the origin, unless it is one of the `thresholds` of the request.",
-                null=True,
-            ),
-            Cells.count("tp", "True positives."),
-            Cells.count("fp", "False positives."),
-            Cells.count("fn", "False negatives."),
-            Cells.count("tn", "True negatives."),
-            Cells.number("fpr", "False positive rate, fp / negatives; the ROC curve's horizontal axis."),
-            Cells.number("tpr", "True positive rate, tp / positives; the ROC curve's vertical axis."),
-            Cells.number(
-                "recall",
-                "Recall, tp / positives, the same as `tpr`; the precision-recall curve's horizontal axis.",
-            ),
-            Cells.number("precision", "Precision, tp / (tp + fp); `null` where nothing is called positive.", null=True),
-            Cells.flag(
-                "on_hull",
-                "Whether the row lies on the boundary of the ROC convex hull, at a vertex or on an edge. Decided "
-                "exactly.",
-            ),
-        ),
+        columns=(*POINTS, *metric_cells_besides(POINTS)),
     ),
     AnswerValue(
         "interpolation",
@@ -476,6 +464,16 @@ ANSWER: tuple[Part, ...] = (
         needs="the option costs",
         sometimes=True,
     ),
+    AnswerTable(
+        "decisions",
+        "The row of each decision, in the order requested, and its metrics: those that `metrics` names, or `accuracy`, "
+        "`precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` and `share`. All are `null` if no row meets the "
+        "decision; a metric is `null` where it is undefined, never 0 instead.",
+        _decisions,
+        columns=(*DECISIONS, *METRIC_CELLS),
+        needs="the option decisions",
+        sometimes=True,
+    ),
 )
 
 
@@ -492,6 +490,7 @@ def _asked(checked: CurvesRequest) -> set[str]:
         "reliability": options.reliability,
         "gains": options.gains,
         "net_benefit": options.net_benefit,
+        "decisions": options.decisions,
         "intervals": checked.intervals,
         "bounds": "auc" in options.include and has_bounds(checked.evaluation, options),
     }
@@ -503,7 +502,14 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
     if selection.picture is not None:
         costs = options.costs if selection.picture.chart == "costs" else None
         options = replace(
-            options, include=frozenset({"auc"}), partial=(), costs=costs, reliability=None, gains=None, net_benefit=None
+            options,
+            include=frozenset({"auc"}),
+            partial=(),
+            costs=costs,
+            decisions=(),
+            reliability=None,
+            gains=None,
+            net_benefit=None,
         )
     elif selection.table is not None:
         options = replace(
@@ -515,6 +521,7 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
             reliability=options.reliability if selection.table in {"reliability", "statistics"} else None,
             gains=options.gains if selection.has("gains") else None,
             net_benefit=options.net_benefit if selection.has("net_benefit") else None,
+            decisions=options.decisions if selection.has("decisions") else (),
         )
         intervals = intervals if selection.has("intervals") else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)

@@ -1,4 +1,4 @@
-"""Differences between several models: against a gate's for each pair, Holm's definition, and worked numbers."""
+"""ModelDifferences between several models: against a gate's for each pair, Holm's definition, and worked numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from service.curves.errors import NotPaired
 from service.curves.sample import Sample
-from service.inference.differences import DifferenceOptions, Differences, evaluate_differences, holm
+from service.inference.differences import DifferenceOptions, ModelDifferences, evaluate_differences, holm
 from service.inference.gate import GateOptions, evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import AREAS_WITH_INTERVALS, Rule
@@ -26,7 +26,7 @@ def samples(labels: list[bool] = LABELS) -> dict[str, Sample]:
     return {name: Sample(np.array(scores), np.array(labels)) for name, scores in COLUMNS.items()}
 
 
-def found(method: str = "auto", **options: object) -> Differences:
+def found(method: str = "auto", **options: object) -> ModelDifferences:
     return evaluate_differences(samples(), DifferenceOptions(IntervalOptions(method=method), **options))  # type: ignore[arg-type]  # by name
 
 

@@ -14,8 +14,8 @@ import pytest
 from service.app import create_app
 from service.cli.curves import AREA_MEANINGS
 from service.curves.areas import Areas
-from service.curves.evaluation import KEEPS
 from service.curves.indices import INDICES, Rows
+from service.curves.points import KEEPS
 from service.environment import server_environment
 from service.operations import OPERATIONS
 from service.settings import Settings, variable_of

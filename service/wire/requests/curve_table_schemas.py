@@ -15,7 +15,7 @@ from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.fields import Choice, Number, Whole, invalid
 from service.wire.requests.object_schemas import ObjectSchema
 
-MOST_PLACES = 1000
+MOST_SHARES = 1000
 """The most shares or thresholds of gains or net benefit in one request."""
 
 
@@ -61,8 +61,8 @@ class GainsSchema(ObjectSchema):
         """Build the options; {} requests the defaults."""
         shares = data.get("shares")
         if shares is not None:
-            if not 1 <= shares.size <= MOST_PLACES:
-                raise invalid("wrong_length", f"There are {shares.size} shares; give 1 to {MOST_PLACES}.", "shares")
+            if not 1 <= shares.size <= MOST_SHARES:
+                raise invalid("wrong_length", f"There are {shares.size} shares; give 1 to {MOST_SHARES}.", "shares")
             if shares[0] == 0 or np.any(np.diff(shares) <= 0):
                 raise invalid("not_rising", "Shares must rise, and begin above 0.", "shares")
         return GainsOptions(shares)
@@ -91,8 +91,8 @@ class NetBenefitSchema(ObjectSchema):
         """Build the options; {} requests the defaults."""
         thresholds = data.get("thresholds")
         if thresholds is not None:
-            if not 1 <= thresholds.size <= MOST_PLACES:
-                message = f"There are {thresholds.size} thresholds; give 1 to {MOST_PLACES}."
+            if not 1 <= thresholds.size <= MOST_SHARES:
+                message = f"There are {thresholds.size} thresholds; give 1 to {MOST_SHARES}."
                 raise invalid("wrong_length", message, "thresholds")
             if not np.all((thresholds > 0) & (thresholds < 1)):
                 raise invalid("out_of_range", "Thresholds must lie between 0 and 1, which are none.", "thresholds")
