@@ -12,6 +12,7 @@ import pytest
 
 from service.wire.media_types import ARROW_STREAM, CSV, PARQUET, SVG
 from tests.properties.bodies import arrow_body, csv_body, parquet_body
+from tests.support import asking
 from tests.support.asking import answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(8)
@@ -219,3 +220,56 @@ def test_a_label_in_quotes_is_reported_once_with_its_place() -> None:
     problem = json.loads(ask("classes", body).body)
     assert problem["detail"] == "labels.cat[0]: '1' is a string; send 1 without quotes."
     assert problem["errors"][0]["detail"] == "'1' is a string; send 1 without quotes."
+
+
+class TestDecisions:
+    SCORES = {"cat": [0.8, 0.4, 0.2, 0.5], "dog": [0.2, 0.6, 0.8, 0.5]}  # noqa: RUF012  # never changed
+    LABELS = ("cat", "cat", "dog", "dog")
+
+    def body(self, **options):
+        return {"scores": self.SCORES, "labels": list(self.LABELS)} | options
+
+    def test_are_answered_if_asked_for(self):
+        plain = asking.answered("classes", self.body())
+        found = asking.answered("classes", self.body(decide="highest", top=[1], metrics=["f1", "accuracy"]))
+        assert set(found) - set(plain) == {"confusion", "overall", "top"}
+        assert found["confusion"]["count"] == [1, 1, 0.5, 1.5]
+        assert found["overall"]["accuracy"] == 2.5 / 4
+        assert found["top"] == {"k": [1], "accuracy": [2.5 / 4]}
+        assert set(found["classes"]) - set(plain["classes"]) == {"tp", "fp", "fn", "tn", "f1", "accuracy"}
+        assert set(found["averages"]) - set(plain["averages"]) == {"f1", "accuracy"}
+        assert [warning["code"] for warning in found["warnings"]] == ["tied_decisions"]
+
+    @pytest.mark.parametrize("table", ["classes", "averages", "confusion", "overall", "top"])
+    def test_each_is_a_table(self, table):
+        body = self.body(decide="highest", top=[1])
+        answer = asking.answered("classes", body)[table]
+        expected = {name: [cell] for name, cell in answer.items()} if table == "overall" else answer
+        assert asking.read_csv(asking.ask("classes", body, accept="text/csv", table=table).body.decode()) == expected
+
+    def test_a_threshold_is_for_several_labels_too(self):
+        labels = {"cat": [1, 1, 0, 1], "dog": [0, 1, 1, 1]}
+        found = asking.answered("classes", {"scores": self.SCORES, "labels": labels, "at_threshold": 0.5})
+        assert found["classes"]["tp"] == [2, 3]
+        assert "confusion" not in found
+
+    def test_options_may_stand_in_a_query(self):
+        table = "cat,dog,labels\n.8,.2,cat\n.4,.6,cat\n.2,.8,dog\n.5,.5,dog\n"
+        read = asking.answered("classes", table, content_type="text/csv", scores="cat,dog", decide="highest", top="1,2")
+        assert read == asking.answered("classes", self.body(decide="highest", top=[1, 2]))
+
+    @pytest.mark.parametrize(
+        ("options", "refusal"),
+        [
+            ({"decide": "highest", "at_threshold": 0.5}, ("/at_threshold", "exclusive")),
+            ({"metrics": ["f1"]}, ("/decide", "missing")),
+            ({"top": [1.5]}, ("/top/0", "not_whole")),
+            ({"top": [0]}, ("/top/0", "out_of_range")),
+            ({"decide": "lowest"}, ("/decide", "not_one_of")),
+            ({"decide": "highest", "weights": [0, 0, 0, 0]}, ("/weights", "total_out_of_range")),
+            ({"decide": "highest", "labels": {"cat": [1, 1, 0, 0], "dog": [0, 0, 1, 1]}}, ("/decide", "exclusive")),
+            ({"top": [1], "labels": {"cat": [1, 1, 0, 0], "dog": [0, 0, 1, 1]}}, ("/top", "exclusive")),
+        ],
+    )
+    def test_what_does_not_go_together_is_refused(self, options, refusal):
+        assert asking.refusals("classes", self.body(**options)) == [refusal]

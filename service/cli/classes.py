@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable
 
-from service.cli.layout import MOST_ROWS, column_lines, fraction, how_many, sorted_rows, warning_lines
+from service.cli.layout import (
+    MOST_ROWS,
+    cell_text,
+    column_lines,
+    fraction,
+    how_many,
+    sorted_rows,
+    table_lines,
+    warning_lines,
+)
 from service.cli.operation_command import Screen
 from service.cli.options import NAME_LIST
 from service.operations import OPERATIONS
@@ -10,6 +19,9 @@ from service.wire.answers.parts import Document
 
 _TABLES = {table.name: table.columns for table in OPERATIONS["classes"].tables}
 _OF_CLASSES = ("name", "positives", "negatives", "roc", "pr", "average_precision")
+_MATRIX = ("tp", "fp", "fn", "tn")
+_MOST_IN_A_MATRIX = 10
+"""The most classes whose matrix fits a screen."""
 _MOST_PAIRS = 10
 """The number of pairs shown, those with the least area."""
 
@@ -35,6 +47,7 @@ def _lines(document: Document) -> Iterable[str]:
     yield f"{how_many(shown, rows, 'class')} against the rest, lowest roc first"
     reasons = ["reason"] if any(table["reason"][row] for row in shown) else []
     yield from column_lines(_TABLES["classes"], table, shown, [*_OF_CLASSES, *reasons])
+    yield from _decision_lines(document, shown)
     if "pairs" in document:
         pairs = document["pairs"]
         rows = sorted_rows(pairs["roc"])
@@ -43,6 +56,35 @@ def _lines(document: Document) -> Iterable[str]:
         yield f"{how_many(shown, rows, 'pair')}, by the scores of the first class, lowest roc first"
         yield from column_lines(_TABLES["pairs"], pairs, shown)
     yield from warning_lines(document)
+
+
+def _decision_lines(document: Document, shown: list[int]) -> Iterable[str]:
+    """Format what rows are called: the metrics of each class, the matrix, numbers of all, and the first k."""
+    table = document["classes"]
+    if "tp" in table:
+        yield ""
+        yield "What rows are called"
+        yield from column_lines(_TABLES["classes"], table, shown, ["name", *_MATRIX, *_metrics(table)])
+    if "confusion" in document and len(table["name"]) <= _MOST_IN_A_MATRIX:
+        yield ""
+        yield "Confusion matrix: each row is a class, each column what its rows are called"
+        names, counts = table["name"], iter(document["confusion"]["count"])
+        rows = [[name, *(cell_text(next(counts), "count") for _ in names)] for name in names]
+        yield from table_lines([["", *names], *rows], "<" + ">" * len(names))
+    if "overall" in document:
+        yield ""
+        numbers = {name: value for name, value in document["overall"].items() if value is not None}
+        yield from table_lines([[name, cell_text(value, "number")] for name, value in numbers.items()], "<>")
+    if "top" in document:
+        yield ""
+        yield "How often the class is among the k with the greatest scores"
+        yield from column_lines(_TABLES["top"], document["top"])
+
+
+def _metrics(table: Document) -> list[str]:
+    """The columns of metrics, which are the last."""
+    names = [*table]
+    return names[names.index("tn") + 1 :]
 
 
 SCREEN = Screen(

@@ -106,7 +106,10 @@ def column_lines(
     shown = range(len(table[columns[0]])) if rows is None else rows
     cells = [[cell_text(table[name][row], kinds[name]) for name in columns] for row in shown]
     yield from table_lines([columns, *cells], "".join("<" if kinds[name] in _OF_WORDS else ">" for name in columns))
-    why = dict.fromkeys(_no_threshold(table, row) for row in shown if "tp" in table and table["threshold"][row] is None)
+    is_table_of_rows = {"tp", "threshold"} <= table.keys()
+    why = dict.fromkeys(
+        _no_threshold(table, row) for row in shown if is_table_of_rows and table["threshold"][row] is None
+    )
     yield from dash_lines([columns, *cells], MEANING_OF_DASHES | ({"threshold": ", or ".join(why)} if why else {}))
 
 

@@ -19,11 +19,13 @@ import numpy as np
 
 from service.curves.area_columns import AreaColumns, Undefined, areas_of_each, sample_or_reason, without_areas
 from service.curves.areas import roc_area
-from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, IntArray
+from service.curves.class_decisions import ClassDecisionOptions, ClassDecisions, class_decisions
+from service.curves.class_scores import ClassScores
 from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable
 from service.curves.drawing import DrawingOptions, DrawnTable
-from service.curves.errors import enumerated, joined
+from service.curves.errors import counted_rows, enumerated, joined
 from service.curves.evaluation import CurvesWarning, below_chance
 from service.curves.sample import Sample
 
@@ -31,30 +33,6 @@ FEWEST_CLASSES, MOST_CLASSES = 2, 100
 AVERAGES = ("macro", "weighted", "micro")
 AVERAGED_AREAS = ("roc", "pr", "average_precision")
 """The areas that have averages."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClassScores:
-    """The scores and labels of n rows for k classes.
-
-    names      (k,) distinct.
-    scores     (n,) for each class; higher means more likely in the class, unless `lower_is_positive`.
-    members    (n,) for each class, True for a row that belongs to it.
-    weights    (n,), or None for 1 each.
-    exclusive  whether each row belongs to exactly one class (multiclass), or to any number of them (multilabel).
-    """
-
-    names: tuple[str, ...]
-    scores: Sequence[FloatArray]
-    members: Sequence[BoolArray]
-    weights: FloatArray | None = None
-    lower_is_positive: bool = False
-    exclusive: bool = True
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are, n."""
-        return self.scores[0].size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +65,7 @@ class Classes:
     hand_till   the mean of roc over all pairs: M of Hand and Till, equation 7. Pairs with a class without positives are
                 left out; NaN if another pair has none, or there is no pair.
     drawings    what a picture draws of each class, if one was requested; None for a class without areas.
+    decisions   what rows are called, if that was asked for.
     """
 
     names: tuple[str, ...]
@@ -96,9 +75,12 @@ class Classes:
     hand_till: float | None
     drawings: tuple[DrawnTable | None, ...] | None
     warnings: tuple[CurvesWarning, ...]
+    decisions: ClassDecisions = ClassDecisions()  # noqa: RUF009  # it is frozen
 
 
-def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) -> Classes:
+def evaluate_classes(
+    given: ClassScores, drawn: DrawingOptions | None = None, decided: ClassDecisionOptions | None = None
+) -> Classes:
     """Evaluate each class as a sample of its scores, with its rows as the positives.
 
     Two labels whose `roc` is 1 and 0.5, of one row and of three, have the macro average 0.75 and the weighted 0.625.
@@ -115,7 +97,11 @@ def evaluate_classes(given: ClassScores, drawn: DrawingOptions | None = None) ->
     averages = _averages(areas, _pooled(given))
     hand_till = None if pairs is None else _hand_till(pairs, areas)
     warnings = (*_warnings(given, areas, averages, hand_till), *below_chance(areas.roc.tolist(), given.names))
-    return Classes(given.names, areas, averages, pairs, hand_till, drawings, warnings)
+    decisions = ClassDecisions() if decided is None else class_decisions(given, decided)
+    if decisions.tied:
+        detail = f"Several classes have the highest score in {counted_rows(decisions.tied)}; each gets an equal part."
+        warnings += (CurvesWarning("tied_decisions", detail),)
+    return Classes(given.names, areas, averages, pairs, hand_till, drawings, warnings, decisions)
 
 
 def _pooled(given: ClassScores) -> Sample | Undefined:

@@ -1,13 +1,15 @@
 """`POST /v1/classes`: scores for several classes, each class against the rest."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from service.curves.area_columns import SHARED_AREAS
 from service.curves.classes import AVERAGES, Classes, evaluate_classes
 from service.operations.operation import Operation, Selection
+from service.operations.row_cells import METRIC_CELLS, with_metrics
 from service.operations.shared_cells import SHARED_AREA_COLUMNS, reason_of
-from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, tables_of
+from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, AnswerValue, Cells, Part, tables_of
 from service.wire.formats.inputs import CLASSES
 from service.wire.formats.tables import OF_CLASSES, TableForm
 from service.wire.limits import Limits
@@ -17,11 +19,28 @@ from service.wire.requests.query_fields import query_fields
 
 def _classes(found: Classes) -> dict[str, Any]:
     own = ("positives", "negatives", *SHARED_AREAS, "reason")
-    return {"name": list(found.names)} | {name: getattr(found.areas, name) for name in own}
+    table = {"name": list(found.names)} | {name: getattr(found.areas, name) for name in own}
+    matrices = found.decisions.matrices
+    return table if matrices is None else table | with_metrics(matrices, _COUNTS, matrices.metrics)
 
 
 def _averages(found: Classes) -> dict[str, Any]:
-    return {"average": list(AVERAGES)} | {each.name: getattr(found.averages, each.name) for each in _AVERAGED}
+    table = {"average": list(AVERAGES)} | {each.name: getattr(found.averages, each.name) for each in _AVERAGED}
+    matrices = found.decisions.matrices
+    return table if matrices is None else table | {**matrices.averages}
+
+
+def _confusion(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    confusion = found.decisions.confusion
+    if confusion is None:
+        return ABSENT
+    name, predicted = zip(*product(found.names, repeat=2), strict=True)
+    return {"name": name, "predicted": predicted, "count": confusion.ravel()}
+
+
+def _top(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    top = found.decisions.top
+    return {"k": [*top], "accuracy": [*top.values()]} if top else ABSENT
 
 
 def _pairs(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
@@ -35,6 +54,13 @@ _AVERAGED = (
     Cells.number("roc", "The area under the ROC curve.", null=True),
     Cells.number("pr", "The area under the precision-recall curve.", null=True),
     Cells.number("average_precision", "Average precision.", null=True),
+)
+
+_COUNTS = (
+    Cells.count("tp", "With `decide` or `at_threshold`, the rows of the class that are called so.", sometimes=True),
+    Cells.count("fp", "The other rows that are called so.", sometimes=True),
+    Cells.count("fn", "The rows of the class that are not called so.", sometimes=True),
+    Cells.count("tn", "The other rows that are not called so.", sometimes=True),
 )
 
 _ANSWER: tuple[Part, ...] = (
@@ -57,6 +83,8 @@ _ANSWER: tuple[Part, ...] = (
             ),
             *SHARED_AREA_COLUMNS,
             reason_of("class"),
+            *_COUNTS,
+            *METRIC_CELLS,
         ),
     ),
     AnswerTable(
@@ -64,7 +92,7 @@ _ANSWER: tuple[Part, ...] = (
         "Averages over the classes, as columns of equal length.",
         _averages,
         component="ClassAverages",
-        columns=(Cells.text("average", "The names `macro`, `weighted` and `micro`."), *_AVERAGED),
+        columns=(Cells.text("average", "The names `macro`, `weighted` and `micro`."), *_AVERAGED, *METRIC_CELLS),
     ),
     AnswerValue(
         "hand_till",
@@ -93,12 +121,72 @@ _ANSWER: tuple[Part, ...] = (
         ),
         needs="labels that name one class for each row",
     ),
+    AnswerTable(
+        "confusion",
+        "With `decide`, the confusion matrix: a row for each class and what it is called.",
+        _confusion,
+        sometimes=True,
+        component="ClassConfusion",
+        columns=(
+            Cells.text("name", "The class."),
+            Cells.text("predicted", "The class that the rows are called."),
+            Cells.count("count", "How many rows; a fraction where classes tie, with weights their weight."),
+        ),
+        needs="the option decide",
+    ),
+    AnswerRow(
+        "overall",
+        "With `decide`, numbers of the whole confusion matrix.",
+        lambda found: found.decisions.overall or ABSENT,
+        sometimes=True,
+        component="ClassOverall",
+        columns=(
+            Cells.number("accuracy", "The share of rows that are called their class.", null=True),
+            Cells.number("balanced_accuracy", "The mean recall of the classes that have rows.", null=True),
+            Cells.number("kappa", "Cohen's kappa; `null` if chance would give an accuracy of 1.", null=True),
+            Cells.number(
+                "mcc",
+                "The correlation of classes and what rows are called (Gorodkin 2004); `null` if either is the same for "
+                "all rows.",
+                null=True,
+            ),
+            Cells.number(
+                "log_loss",
+                "The mean of -ln(the score for the row's class), which is at least 2^-52; `null` unless each row's "
+                "scores are probabilities that add up to 1 within 1e-6.",
+                null=True,
+            ),
+        ),
+        needs="the option decide",
+    ),
+    AnswerTable(
+        "top",
+        "With `top`, how often the class is among the k with the greatest scores.",
+        _top,
+        sometimes=True,
+        component="ClassTop",
+        columns=(
+            Cells.whole("k", "How many classes."),
+            Cells.number(
+                "accuracy",
+                "The share of rows whose class is among them; a row counts in part if classes tie for the last place.",
+            ),
+        ),
+        needs="the option top",
+    ),
 )
 
 
 def _evaluate(checked: ClassesRequest, selection: Selection, _limits: Limits) -> Classes:
-    classes = evaluate_classes(checked.given, selection.drawing)
+    classes = evaluate_classes(checked.given, selection.drawing, checked.decided)
     return replace(classes, warnings=checked.warnings + classes.warnings)
+
+
+def _asked(checked: ClassesRequest) -> set[str]:
+    decided = checked.decided
+    of_decisions = {"confusion", "overall"} if decided and decided.decide else set()
+    pairs = {"pairs"} if checked.given.exclusive else set()
+    return {"classes", "averages", *pairs, *of_decisions, *({"top"} if decided and decided.top else set())}
 
 
 OPERATION = Operation(
@@ -108,5 +196,5 @@ OPERATION = Operation(
     evaluate=_evaluate,
     answer=_ANSWER,
     tables=tables_of(_ANSWER),
-    asked=lambda checked: {"classes", "averages"} | ({"pairs"} if checked.given.exclusive else set()),
+    asked=_asked,
 )

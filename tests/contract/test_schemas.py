@@ -19,7 +19,7 @@ from tests.contract.violations import violations
 EVALUATIONS = {found.path.removeprefix(EVALUATION_PREFIX): found for found in evaluations()}
 PARAMETERS = {name: {each["name"]: each for each in found.parameters} for name, found in EVALUATIONS.items()}
 FIELDS = {name: found.schema.fields for name, found in OPERATIONS.items()}
-NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark"}
+NUMBER_LISTS = {"thresholds", "lambda_range", "at_lambda", "mark", "top"}
 """Parameters whose text is numbers separated by commas, or JSON."""
 
 JSON_TEXT = [

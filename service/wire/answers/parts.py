@@ -66,9 +66,9 @@ class Cells:
         return cls(name, "score", about, null)
 
     @classmethod
-    def count(cls, name: str, about: str, *, null: bool = False) -> "Cells":
+    def count(cls, name: str, about: str, *, null: bool = False, sometimes: bool = False) -> "Cells":
         """Declare a column of counts."""
-        return cls(name, "count", about, null)
+        return cls(name, "count", about, null, sometimes)
 
     @classmethod
     def whole(cls, name: str, about: str, *, null: bool = False) -> "Cells":

@@ -11,14 +11,27 @@ from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.arrays import BoolArray, FloatArray
-from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES, ClassScores
+from service.curves.class_decisions import ClassDecisionOptions
+from service.curves.class_scores import ClassScores
+from service.curves.classes import FEWEST_CLASSES, MOST_CLASSES
 from service.curves.clock import in_time
 from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
+from service.curves.row_metrics import ROW_METRICS
 from service.wire import columns
 from service.wire.requests.class_names import matched, without_affixes
 from service.wire.requests.column_fields import LabelColumn, NumberColumn
-from service.wire.requests.fields import Field, Flag, JsonSchema, Text, invalid, missing_field
+from service.wire.requests.fields import (
+    Choice,
+    ChoiceSet,
+    Field,
+    Flag,
+    JsonSchema,
+    Number,
+    Text,
+    invalid,
+    missing_field,
+)
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 
@@ -98,6 +111,7 @@ class ClassesRequest:
     given: ClassScores
     charts: Pictures = ()
     warnings: tuple[CurvesWarning, ...] = ()
+    decided: ClassDecisionOptions | None = None
 
     @property
     def rows(self) -> int:
@@ -129,6 +143,26 @@ class ClassesRequestSchema(DrawnSchema):
     )
     lower_is_positive = Flag(
         "If true, a row with a lower score is more likely to belong to the class. False by default."
+    )
+    decide = Choice(
+        ("highest",),
+        "How to call rows: `highest`, the class with the greatest score (the least, with `lower_is_positive`); of e "
+        "classes that tie, 1 / e of the row each. For labels that name one class for each row.",
+    )
+    at_threshold = Number(
+        "Call each row every class whose score is at or above this (at or below, with `lower_is_positive`)."
+    )
+    metrics = ChoiceSet(
+        tuple(ROW_METRICS),
+        "The metrics of `classes` and `averages`, with `decide` or `at_threshold`; `precision`, `recall` and `f1` by "
+        "default.",
+    )
+    top = NumberColumn(
+        "For each of these numbers k, 1 to 100, the share of rows whose class is among the k with the greatest scores. "
+        "For labels that name one class for each row.",
+        minimum=1,
+        maximum=MOST_CLASSES,
+        example=(1, 3),
     )
     missing = missing_field()
 
@@ -166,7 +200,29 @@ class ClassesRequestSchema(DrawnSchema):
             data.get("lower_is_positive", False),
             exclusive,
         )
-        return ClassesRequest(given, charts_of("classes", data), told)
+        return ClassesRequest(given, charts_of("classes", data), told, _decided(data, exclusive=exclusive))
+
+
+def _decided(data: dict[str, Any], *, exclusive: bool) -> ClassDecisionOptions | None:
+    """The options of decisions, if there are any and they go together."""
+    for name in ("decide", "top"):
+        if name in data and not exclusive:
+            raise invalid("exclusive", "This is for labels that name one class for each row.", name)
+    if "decide" in data and "at_threshold" in data:
+        raise invalid("exclusive", "Give decide or at_threshold, not both.", "at_threshold")
+    if "metrics" in data and not {"decide", "at_threshold"} & data.keys():
+        raise invalid("missing", "metrics need decide or at_threshold.", "decide")
+    top = data.get("top", np.empty(0))
+    fractional = np.flatnonzero(top != np.floor(top))
+    if fractional.size:
+        fault = Wrong("not_whole", "Must be a whole number.", int(fractional[0]))
+        raise ValidationError({"top": [fault]})
+    given: dict[str, Any] = {name: data[name] for name in ("decide", "at_threshold") if name in data}
+    if not given and not top.size:
+        return None
+    if "metrics" in data:
+        given["metrics"] = tuple(name for name in ROW_METRICS if name in data["metrics"])
+    return ClassDecisionOptions(**given, top=tuple(map(int, top)))
 
 
 def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) -> None:
