@@ -98,6 +98,7 @@ class Part:
     null        whether it may be null.
     sometimes   whether it may be absent.
     component   what the contract calls its schema; by default its own name, in the contract's spelling.
+    leading     of a table, the columns before its own, whose names the request chose.
     """
 
     name: str
@@ -106,12 +107,7 @@ class Part:
     null: bool = False
     sometimes: bool = False
     component: str = ""
-
-    def put(self, document: Document, result: Any, scores: FiniteScores) -> None:  # noqa: ANN401  # of any operation
-        """Put it into a document, if the result has it."""
-        found = self.of(result)
-        if found is not ABSENT:
-            document[self.name] = None if found is None else self.json(found, scores)
+    leading: Callable[[Any], Mapping[str, Any]] | None = None
 
     def json(self, found: Any, scores: FiniteScores) -> Any:  # noqa: ANN401  # any JSON value
         """What JSON has in its place."""
@@ -140,17 +136,9 @@ class Nested(Part):
 
     def json(self, found: Any, scores: FiniteScores) -> Any:  # noqa: ANN401  # any JSON value
         """Its object or objects."""
-        return (
-            {key: self._object(each, scores) for key, each in found.items()}
-            if self.keys
-            else self._object(found, scores)
-        )
-
-    def _object(self, found: Any, scores: FiniteScores) -> Document:  # noqa: ANN401  # any part of a result
-        document: Document = {}
-        for part in self.parts:
-            part.put(document, found, scores)
-        return document
+        if self.keys:
+            return {key: _object(self.parts, each, scores) for key, each in found.items()}
+        return _object(self.parts, found, scores)
 
 
 @dataclass(frozen=True)
@@ -158,18 +146,10 @@ class AnswerTable(Part):
     """Columns of equal length.
 
     needs     what a request must have to get it, in a sentence after "This table needs"; None if `include` names it.
-    leading   columns before the others, whose names the request chose.
     """
 
     columns: tuple[Cells, ...] = ()
     needs: str | None = None
-    leading: Callable[[Any], Mapping[str, Any]] | None = None
-
-    def put(self, document: Document, result: Any, scores: FiniteScores) -> None:  # noqa: ANN401  # of any operation
-        """Put its columns into a document."""
-        super().put(document, result, scores)
-        if self.leading is not None and document.get(self.name) is not None:
-            document[self.name] = {**self.leading(result), **document[self.name]}
 
     def json(self, found: Any, scores: FiniteScores) -> Document:  # noqa: ANN401  # any part of a result
         """Its columns by name."""
@@ -266,11 +246,20 @@ class StackedTable(Keyed):
 
 def json_document(parts: Iterable[Part], result: Any) -> tuple[Document, tuple[CurvesWarning, ...]]:  # noqa: ANN401  # of any operation
     """Read all parts off a result; warns if a score had to be changed."""
-    document: Document = {}
     scores = FiniteScores()
+    return _object(parts, result, scores), scores.warnings
+
+
+def _object(parts: Iterable[Part], result: Any, scores: FiniteScores) -> Document:  # noqa: ANN401  # any part of a result
+    document: Document = {}
     for part in parts:
-        part.put(document, result, scores)
-    return document, scores.warnings
+        found = part.of(result)
+        if found is None:
+            document[part.name] = None
+        elif found is not ABSENT:
+            json = part.json(found, scores)
+            document[part.name] = json if part.leading is None else {**part.leading(result), **json}
+    return document
 
 
 def tables_of(parts: Iterable[Part]) -> tuple[AnswerTable, ...]:

@@ -135,7 +135,7 @@ def _usual_numbers(values: np.ndarray) -> BoolArray | None:
     """Read numbers or booleans that are usual labels; None for others."""
     ones: BoolArray = values == 1
     rest = values.size - np.count_nonzero(ones)
-    return ones if rest in {np.count_nonzero(values == other) for other in (0, -1)} else None
+    return ones if any(rest == np.count_nonzero(values == other) for other in (0, -1)) else None
 
 
 def _usual_among(values: list[Any], counts: IntArray, column: Column) -> BoolArray:

@@ -34,11 +34,26 @@ class ObjectSchema(Schema):
     json_only: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
-        super().__init__(partial=True, **options)  # no field is required; marshmallow passes over those that are absent
+        super().__init__(**options)
         self.error_messages |= {  # typed as text, but passed on unchanged
             "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]  # no text
             "type": Wrong("not_an_object", f"Must be an object{_such_as(self.example)}."),  # type: ignore[dict-item]  # no text
         }
+
+    def _deserialize(self, data: Any, *, error_store: Any, **options: Any) -> Any:  # noqa: ANN401  # marshmallow's
+        """Read the fields that are given; what marshmallow does for all others takes a twentieth of a small request."""
+        if not isinstance(data, dict):
+            return super()._deserialize(data, error_store=error_store, **options)
+        read: dict[str, Any] = {}
+        for name, field in self.load_fields.items():
+            if name in data:
+                try:
+                    read[name] = field.deserialize(data[name], name, data)
+                except ValidationError as error:
+                    error_store.store_error(error.messages, name)
+        for name in data.keys() - self.load_fields.keys():
+            error_store.store_error([self.error_messages["unknown"]], name)
+        return read
 
     def handle_error(self, error: ValidationError, data: Any, **_: object) -> None:  # noqa: ANN401  # what was sent
         """Suggest names for unknown fields, but none that is given already."""
