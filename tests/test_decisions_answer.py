@@ -91,12 +91,7 @@ TABLES: dict[str, tuple[Any, str, dict[str, str]]] = {
 
 def decided(given: str, decisions: list[dict[str, Any]], **options: Any) -> dict[str, Any]:
     """The decisions on an input."""
-    if given in BODIES:
-        found = curves(BODIES[given] | {"decisions": decisions} | options)
-    else:
-        body, media_type, more = TABLES[given]
-        texts = {name: json.dumps(value) for name, value in options.items()}
-        found = curves(body, content_type=media_type, decisions=json.dumps(decisions), **more, **texts)
+    found = with_areas(given, decisions, **options)
     assert [*found] == ["positives", "negatives", "decisions", "warnings"]
     assert found["warnings"] == []
     table: dict[str, Any] = found["decisions"]
@@ -240,6 +235,107 @@ class TestAnswer:
 
     def test_a_picture_draws_none(self) -> None:
         assert ask(self.ASKED, accept="image/svg+xml").status == 200
+
+
+INTERVALS = {
+    "accuracy": (0.394268, 0.860609),
+    "balanced_accuracy": (0.404681, 0.869434),
+    "precision": (0.332414, 0.792378),
+    "recall": (0.375535, 0.963776),
+    "specificity": (0.250458, 0.841780),
+    "npv": (0.472213, 0.960680),
+    "fpr": (0.158220, 0.749542),
+    "fnr": (0.036224, 0.624465),
+    "f1": (0.365024, 0.846449),
+    "f2": (0.375033, 0.900138),
+    "f0_5": (0.346758, 0.809900),
+    "jaccard": (0.223260, 0.733777),
+    "mcc": (-0.189658, 0.728579),
+    "kappa": (-0.181611, 0.720150),
+    "youden": (-0.190638, 0.738868),
+    "markedness": (-0.188920, 0.718433),
+    "share": (0.327100, 0.802454),
+    "lift": (0.797794, 1.901707),
+    "lr_positive": (0.697109, 5.343022),
+    "lr_negative": (0.057302, 1.564767),
+}
+"""95 % score intervals at threshold 0.55: recall 4 of 5, fpr 3 of 7. From a program of its own, of Wilson's ends."""
+
+
+class TestIntervals:
+    @pytest.mark.parametrize("given", [each for each in [*BODIES, *TABLES] if each != "soft labels"])
+    def test_of_every_metric_on_every_input(self, given: str) -> None:
+        at = -0.55 if given.startswith("low") else 0.55
+        asked = {"intervals": {}, "metrics": list(ROW_METRICS)}
+        found = with_areas(given, [{"at_threshold": at}], **asked)["decisions"]
+        for name, ends in INTERVALS.items():
+            assert (found[f"{name}_lower"][0], found[f"{name}_upper"][0]) == pytest.approx(ends, abs=1e-6), name
+        assert found["sensitivity_lower"] == found["recall_lower"]
+
+    def test_a_budget_has_intervals_and_the_best_has_not(self) -> None:
+        found = with_areas("a sample", [{"at_share": 0.25}, {"best": "mcc"}, {"best": "f1"}], intervals={})
+        decisions = found["decisions"]
+        assert (decisions["recall_lower"][0], decisions["recall_upper"][0]) == pytest.approx(
+            (0.117621, 0.769276), abs=1e-6
+        )
+        ends = decisions["precision_lower"][0], decisions["precision_upper"][0]
+        assert ends == pytest.approx((0.230139, 0.933989), abs=1e-6)
+        assert decisions["recall_lower"][1:] == decisions["mcc_upper"][1:] == [None, None]
+        (warning,) = found["warnings"]
+        assert warning == {
+            "code": "interval_omitted",
+            "detail": "The intervals are null for best mcc and best f1: chosen on the same data; send tuning, or fix "
+            "the threshold with at_threshold.",
+        }
+
+    def test_the_best_of_another_sample_has_intervals(self) -> None:
+        body = SAMPLE | {"tuning": {"scores": [0.9, 0.58, 0.3, 0.1], "labels": [1, 1, 0, 0]}, "intervals": {}}
+        found = curves(body | {"decisions": [{"best": "f1"}], "metrics": ["recall"]})
+        fixed = curves(SAMPLE | {"intervals": {}, "decisions": [{"at_threshold": 0.58}], "metrics": ["recall"]})
+        assert found["decisions"]["recall_lower"] == fixed["decisions"]["recall_lower"] != [None]
+        assert "interval_omitted" not in [warning["code"] for warning in found["warnings"]]
+
+    def test_weights(self) -> None:
+        """Of 5 of 6 positives and 3 of 8 negatives by weight; effective numbers are 4.5 and 6.4."""
+        body = SAMPLE | {"weights": [1, 2, *[1] * 9, 2], "intervals": {}, "decisions": [{"at_threshold": 0.5}]}
+        found = curves(body | {"metrics": ["precision", "recall", "fpr"]})["decisions"]
+        ends = {"precision": (0.365594, 0.843056), "recall": (0.383975, 0.975674), "fpr": (0.121703, 0.722069)}
+        for name, expected in ends.items():
+            assert (found[f"{name}_lower"][0], found[f"{name}_upper"][0]) == pytest.approx(expected, abs=1e-6)
+
+    def test_what_is_undefined_has_none(self) -> None:
+        found = with_areas("a sample", [{"at_share": 0}], intervals={"level": 0.5}, metrics=["precision", "recall"])
+        decisions = found["decisions"]
+        assert decisions["precision_lower"] == decisions["precision_upper"] == [None]
+        assert decisions["recall_lower"] == [0.0] != decisions["recall_upper"]
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"scores": [3, 2, 1], "labels": [1, 0, 0]},
+            {"counts": {"tp": [3, 1], "fp": [1, 3], "threshold": [2.5, 1.5], "positives": 4, "negatives": 4}},
+        ],
+    )
+    def test_too_few_examples_and_rows_that_are_no_sweep_have_none(self, body: dict[str, Any]) -> None:
+        found = curves(body | {"decisions": [{"at_recall": 0.5}], "metrics": ["recall"], "intervals": {}})
+        assert found["decisions"]["recall"] != [None]
+        assert found["decisions"]["recall_lower"] == found["decisions"]["recall_upper"] == [None]
+        assert found["warnings"]
+
+    def test_csv_has_the_same_columns(self) -> None:
+        body = SAMPLE | {"decisions": [{"at_threshold": 0.5}], "metrics": ["f1"], "intervals": {"level": 0.9}}
+        found = asking.read_csv(ask(body, accept=CSV, table="decisions").body.decode())
+        assert found == curves(body)["decisions"]
+        assert [*found][6:] == ["f1", "f1_lower", "f1_upper"]
+
+
+def with_areas(given: str, decisions: list[dict[str, Any]], **options: Any) -> dict[str, Any]:
+    """The answer about an input, which with intervals has those of areas, too."""
+    if given in BODIES:
+        return dict(curves(BODIES[given] | {"decisions": decisions} | options))
+    body, media_type, more = TABLES[given]
+    texts = {name: json.dumps(value) for name, value in options.items()}
+    return dict(curves(body, content_type=media_type, decisions=json.dumps(decisions), **more, **texts))
 
 
 NAMES = "Must be one of accuracy, balanced_accuracy, precision, "

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from service.cli.decision_options import decision_options, decision_texts
 from service.cli.layout import (
     cell_text,
     chosen_rows,
@@ -24,7 +25,7 @@ from service.cli.options import NAME_LIST, flag
 from service.curves.evaluation import INCLUDES
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.operations import OPERATIONS
-from service.operations.row_cells import DECISIONS
+from service.operations.row_cells import DECISIONS, METRIC_CELLS
 from service.wire.answers.parts import Document
 
 AREA_MEANINGS = {
@@ -56,6 +57,7 @@ _TITLES = {
     "net_benefit": "Net benefit",
 }
 _METRICS_IN_A_LINE = 4
+_VALUE_AND_ENDS = ("", "_lower", "_upper")
 _VERTEX = ("threshold", "tp", "fp", "recall", "fpr", "precision")
 _INTERVALS = ("lower", "upper", "standard_error", "level", "method")
 
@@ -126,23 +128,25 @@ def _lines(document: Document) -> Iterable[str]:
 
 
 def _decision_lines(decisions: dict[str, list[Any]]) -> Iterable[str]:
-    """Format the rows of decisions, and their metrics below, a few in a line."""
+    """Format the rows of decisions, and below their metrics, a few in a line or, with intervals, one."""
     counts = [each.name for each in DECISIONS]
-    metrics = [name for name in decisions if name not in counts]
+    metrics = [each.name for each in METRIC_CELLS if each.name in decisions]
+    names = decisions["decision"]
     yield "Decisions"
     yield from column_lines(_TABLES["decisions"], decisions, names=counts)
-    for start in range(0, len(metrics), _METRICS_IN_A_LINE):
-        names = metrics[start : start + _METRICS_IN_A_LINE]
-        rows = zip(
-            decisions["decision"], *([fraction(cell) for cell in decisions[name]] for name in names), strict=True
-        )
-        yield ""
-        yield from table_lines([["decision", *names], *(list(row) for row in rows)], "<" + ">" * len(names))
-    if any(
-        value is None and tp is not None
-        for name in metrics
-        for value, tp in zip(decisions[name], decisions["tp"], strict=True)
-    ):
+    if f"{metrics[0]}_lower" in decisions:
+        for place, decision in enumerate(names):
+            cells = ((name, *(fraction(decisions[name + end][place]) for end in _VALUE_AND_ENDS)) for name in metrics)
+            yield ""
+            yield from table_lines([[decision, "value", "lower", "upper"], *(list(row) for row in cells)], "<>>>")
+    else:
+        for start in range(0, len(metrics), _METRICS_IN_A_LINE):
+            few = metrics[start : start + _METRICS_IN_A_LINE]
+            rows = zip(names, *([fraction(cell) for cell in decisions[name]] for name in few), strict=True)
+            yield ""
+            yield from table_lines([["decision", *few], *(list(row) for row in rows)], "<" + ">" * len(few))
+    known = [place for place, tp in enumerate(decisions["tp"]) if tp is not None]
+    if any(decisions[name][place] is None for name in metrics for place in known):
         yield "  -  undefined: a denominator is 0"
 
 
@@ -207,6 +211,8 @@ SCREEN = Screen(
         "keep": ("NAME", "With --json: the points to keep: all, corners, drawn or hull."),
         "interpolation": ("JSON", """With --json: '{"every": 10}' or '{"at_recall": [0.5]}'."""),
     },
+    own=decision_options,
+    texts=decision_texts,
     asked=_asked,
     engine="bounded",
 )

@@ -33,6 +33,7 @@ class Screen:
     lines     formats an answer below the name of its file; keywords are the command's own options.
     told      help of options that mean something else on the command line than in a query.
     own       options that no query has.
+    texts     what some of these add to the query; removes them from all options, and may refuse those of the query.
     asked     what the screen requests of a table, given the options and whether an engine reads it; may refuse options.
     engine    whether an engine may read FILE, with every score ("exact") or within bounds, too ("bounded").
     """
@@ -41,6 +42,7 @@ class Screen:
     lines: Callable[..., Iterable[str]]
     told: Mapping[str, Help] = field(default_factory=dict)
     own: tuple[Callable[[Any], Any], ...] = ()
+    texts: Callable[[dict[str, Any], Texts], Texts] = lambda _options, _given: {}
     asked: Callable[[Texts, bool], Texts] = lambda _given, _engine: {}
     engine: str = ""
 
@@ -60,6 +62,7 @@ def operation_command(operation: Operation, screen: Screen) -> click.Command:
         **options: Any,  # noqa: ANN401  # click's
     ) -> None:
         given = given_texts({name: options.pop(name) for name in operation.parameters})
+        given |= screen.texts(options, given)
         if engine is not None and len(file) > 1:
             raise click.UsageError(f"--engine takes one FILE, and {file[1]} is another: put the pattern in quotes.")
         source = read_as_one([source_of(each, format_name, engine) for each in file], given)

@@ -9,7 +9,7 @@ Rates and values are compared as reported, in doubles. Knows tables and metrics 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -80,17 +80,21 @@ class Decision:
 class Decided:
     """The rows of decisions, as columns (n,) in the order requested; NaN for a decision that no row meets.
 
+    rows        of the evaluation's table; None for a decision that none meets.
     threshold   the row's, or the one that was asked for; NaN where nothing is called positive.
     metrics     {name: its values}, NaN where undefined.
+    ends        {name: the lower and the upper ends of its intervals, (2, n)}, if they were asked for.
     """
 
     decision: tuple[str, ...]
+    rows: Sequence[int | None]
     threshold: FloatArray
     tp: FloatArray
     fp: FloatArray
     fn: FloatArray
     tn: FloatArray
     metrics: Mapping[str, FloatArray]
+    ends: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 def decided(
@@ -110,26 +114,33 @@ def decided(
     For the scores of `areas.roc_area`, `best: f1` is the row of threshold 0.6, which misses no positive.
     """
     source = tuning or candidates or table
-    columns = np.full((3, len(decisions)), np.nan)
-    for place, row in enumerate(chosen_rows_of(source, decisions)):
-        threshold = decisions[place].at_threshold
-        counted, at = source, row
+    columns, rows = np.full((3, len(decisions)), np.nan), chosen_rows_of(source, decisions)
+    for place, (each, row) in enumerate(zip(decisions, rows, strict=True)):
+        threshold = each.at_threshold
         if threshold is not None:
-            counted, at = table, row_at_threshold(table, evaluation, threshold)
+            rows[place] = row_at_threshold(table, evaluation, threshold)
         elif row is not None:
             threshold = float(source.thresholds[row])
-            if tuning is not None:
-                counted, at = table, 0 if row < tuning.origins else int(table.rows_at(np.array([threshold]))[0])
-        if at is not None:
-            columns[:, place] = threshold, counted.tp[at], counted.fp[at]
+            rows[place] = _same_row(source, row, table)
+        if (at := rows[place]) is not None:
+            columns[:, place] = threshold, table.tp[at], table.fp[at]
     threshold_column, tp, fp = columns
     known = ~np.isnan(tp)
-    rows = Matrices(tp[known], fp[known], table.positives, table.negatives, table.integral)
+    matrices = Matrices(tp[known], fp[known], table.positives, table.negatives, table.integral)
     found = {name: np.full(tp.size, np.nan) for name in metrics}
     for name, values in found.items():
-        values[known] = ROW_METRICS[name].value(rows)
+        values[known] = ROW_METRICS[name].value(matrices)
     names = tuple(map(str, decisions))
-    return Decided(names, threshold_column, tp, fp, table.positives - tp, table.negatives - fp, found)
+    return Decided(names, rows, threshold_column, tp, fp, table.positives - tp, table.negatives - fp, found)
+
+
+def _same_row(source: ConfusionTable, row: int, table: ConfusionTable) -> int:
+    """The row of a table that calls positive what a row of another sample, or of this one cut at thresholds, does."""
+    if source is table or row < source.origins:
+        return row if source is table else 0
+    threshold = source.thresholds[row]
+    # Of a cut table, only the last row may have no threshold.
+    return table.tp.size - 1 if np.isnan(threshold) else int(table.rows_at(np.array([threshold]))[0])
 
 
 def not_rows(decisions: Sequence[Decision], found: Decided) -> str | None:
@@ -150,11 +161,11 @@ def not_rows(decisions: Sequence[Decision], found: Decided) -> str | None:
 def chosen_rows_of(table: ConfusionTable, decisions: Sequence[Decision]) -> list[int | None]:
     """The row of each decision; None if no row meets it, and for thresholds."""
     rows: list[int | None] = [None] * len(decisions)
-    for field, name in _BUDGETS.items():
-        asked = [(place, at) for place, each in enumerate(decisions) if (at := getattr(each, field)) is not None]
+    for way, name in _BUDGETS.items():
+        asked = [(place, at) for place, each in enumerate(decisions) if (at := getattr(each, way)) is not None]
         column = values_of(name, table) if asked else np.empty(0)
         for place, at in in_time(asked):
-            rows[place] = _within(column, at, first=field == "at_recall", rises=table.rises or name == "fpr")
+            rows[place] = _within(column, at, first=way == "at_recall", rises=table.rises or name == "fpr")
     limited: dict[str, FloatArray] = {}
     for name in dict.fromkeys(each.best for each in decisions if each.best is not None):
         values = ROW_METRICS[name].better * values_of(name, table)

@@ -28,6 +28,7 @@ from service.curves.evaluation import (
 )
 from service.curves.histogram import Histogram
 from service.inference.bounded import bound_curves, has_bounds
+from service.inference.decision_intervals import with_intervals
 from service.inference.estimates import Estimates, omitted
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.models import EvaluatedModel, Models
@@ -86,6 +87,10 @@ def evaluate_with_intervals(
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
     if curves.auc is not None and not isinstance(evaluation, Counts):  # which have no direction
         curves.warnings += below_chance([curves.auc.roc])
+    if intervals is not None and curves.decisions is not None:
+        whole = EvaluatedModel(evaluation, tables.whole)
+        curves.decisions, more = with_intervals(curves.decisions, options, whole, intervals.level)
+        curves.warnings += more
     drawing = None
     if drawn is not None:
         drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn)

@@ -84,14 +84,13 @@ class EvaluatedModel:
 
     def shares(self, metric: Metric) -> tuple[Share, Share]:
         """Recall and fpr at the metric's threshold."""
-        totals, row = (self.table.positives, self.table.negatives), self.row(metric)
-        called = [float(column[row]) for column in (self.table.tp, self.table.fp)]
-        sizes = [each.effective_size(self.called(metric, each)) for each in self.strata.classes]
-        return Share(called[0] / totals[0], sizes[0]), Share(called[1] / totals[1], sizes[1])
+        return self.shares_at(self.row(metric))
 
-    def called(self, metric: Metric, stratum: Stratum, number: int = 0) -> FloatArray:
-        """For each observation, 1 if it is called positive at the metric's threshold, else 0, (n,)."""
-        return (stratum.rows[number] <= self.row(metric)).astype(np.float64)
+    def shares_at(self, row: int) -> tuple[Share, Share]:
+        """Recall and fpr of a row."""
+        called = float(self.table.tp[row]), float(self.table.fp[row])
+        sizes = [each.effective_size(called_at(row, each)) for each in self.strata.classes]
+        return Share(called[0] / self.table.positives, sizes[0]), Share(called[1] / self.table.negatives, sizes[1])
 
     def row(self, metric: Metric) -> int:
         """The row of the metric's threshold, which exists."""
@@ -197,12 +196,17 @@ class Models:
         of_each = [each.shares(metric) for each in self.models]
         shares = []
         for place, stratum in enumerate(self.strata.classes):
-            one, other = (each.called(metric, stratum, number) for number, each in enumerate(self.models))
+            one, other = (called_at(each.row(metric), stratum, number) for number, each in enumerate(self.models))
             masses = stratum.masses / stratum.masses.max()
             discordant = float(masses[one != other].sum() / masses.sum())
             values = of_each[0][place].value, of_each[1][place].value
             shares.append(PairedShares(values, discordant, stratum.effective_size(one - other)))
         return shares[0], shares[1]
+
+
+def called_at(row: int, stratum: Stratum, number: int = 0) -> FloatArray:
+    """For each observation, 1 if this row of the numbered evaluation's table calls it positive, else 0, (n,)."""
+    return (stratum.rows[number] <= row).astype(np.float64)
 
 
 def check_paired(evaluation: Evaluation | Arranged, baseline: Evaluation | Arranged | None) -> None:

@@ -21,6 +21,7 @@ from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.indices import INDICES, Rows
+from service.curves.row_metrics import ROW_METRICS, Matrices
 from service.inference.proportions import Ends, PairedShares, Share, range_including, split, wilson
 
 Polygon: TypeAlias = tuple[FloatArray, FloatArray]
@@ -36,7 +37,7 @@ _BETWEEN, _ROUNDS = 129, 3
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Precision, recall, fpr or an index at λ, as a function of recall and fpr, for totals P and N."""
+    """A metric of a row or, with `at`, an index at λ, as a function of recall and fpr, for totals P and N."""
 
     metric: str
     at: float | None
@@ -50,9 +51,8 @@ class Rate:
         if self.metric == "fpr":
             return fpr
         tp, fp = recall * self.positives, fpr * self.negatives
-        if self.metric == "precision":
-            with np.errstate(invalid="ignore"):
-                return tp / (tp + fp)
+        if self.at is None:
+            return ROW_METRICS[self.metric].value(Matrices(tp, fp, self.positives, self.negatives))
         values = np.zeros(tp.size)
         rows = np.flatnonzero(tp)
         weight = np.full(rows.size, self.at)

@@ -11,7 +11,7 @@ from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_wi
 from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
-from service.operations.row_cells import DECISIONS, METRIC_CELLS, POINTS, metric_cells_besides, with_metrics
+from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, POINTS, metric_cells_besides, with_metrics
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
@@ -52,7 +52,14 @@ def _points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object or a ma
 
 def _decisions(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
     decided = found.curves.decisions
-    return ABSENT if decided is None else with_metrics(decided, DECISIONS, decided.metrics)
+    if decided is None:
+        return ABSENT
+    ends = {
+        f"{name}_{end}": column
+        for name, both in decided.ends.items()
+        for end, column in zip(("lower", "upper"), both, strict=True)
+    }
+    return with_metrics(decided, DECISIONS, {**decided.metrics, **ends})
 
 
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
@@ -468,9 +475,11 @@ ANSWER: tuple[Part, ...] = (
         "decisions",
         "The row of each decision, in the order requested, and its metrics: those that `metrics` names, or `accuracy`, "
         "`precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` and `share`. All are `null` if no row meets the "
-        "decision; a metric is `null` where it is undefined, never 0 instead.",
+        "decision; a metric is `null` where it is undefined, never 0 instead. With `intervals`, each metric has the "
+        "ends of its score interval; they are `null` at a `best` row, which was chosen on the same data, unless there "
+        "is a `tuning` sample.",
         _decisions,
-        columns=(*DECISIONS, *METRIC_CELLS),
+        columns=(*DECISIONS, *METRIC_CELLS_WITH_ENDS),
         needs="the option decisions",
         sometimes=True,
     ),
@@ -523,7 +532,7 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
             net_benefit=options.net_benefit if selection.has("net_benefit") else None,
             decisions=options.decisions if selection.has("decisions") else (),
         )
-        intervals = intervals if selection.has("intervals") else None
+        intervals = intervals if selection.has("intervals") or selection.has("decisions") else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)
     return evaluate_with_intervals(checked.evaluation, options, intervals, selection.drawing)
 

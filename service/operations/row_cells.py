@@ -44,6 +44,22 @@ METRIC_CELLS = tuple(Cells.number(each.name, each.about, null=True, sometimes=Tr
 """A column for each metric, which is there if it was asked for."""
 
 
+METRIC_CELLS_WITH_ENDS = tuple(
+    cells
+    for each in METRIC_CELLS
+    for cells in (
+        each,
+        Cells.number(
+            f"{each.name}_lower", f"The lower end of the interval of `{each.name}`.", null=True, sometimes=True
+        ),
+        Cells.number(
+            f"{each.name}_upper", f"The upper end of the interval of `{each.name}`.", null=True, sometimes=True
+        ),
+    )
+)
+"""The same, each with the ends of its interval."""
+
+
 def metric_cells_besides(columns: Iterable[Cells]) -> tuple[Cells, ...]:
     """The columns of metrics that are not among those that are always there."""
     names = {each.name for each in columns}

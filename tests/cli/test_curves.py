@@ -4,6 +4,7 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -285,3 +286,53 @@ def test_decisions_are_shown_with_their_metrics() -> None:
         "- undefined: a denominator is 0",
     ]
     assert "Decisions" not in rocpr(DATA / "breast_cancer.csv").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "decisions"),
+    [
+        (["--at", "0.5,0.9"], [{"at_threshold": 0.5}, {"at_threshold": 0.9}]),
+        (["--at-share", "0.01"], [{"at_share": 0.01}]),
+        (["--at-recall", "0.9", "--at-fpr", "0.05"], [{"at_fpr": 0.05}, {"at_recall": 0.9}]),
+        (["--best", "mcc, f1"], [{"best": "mcc"}, {"best": "f1"}]),
+        (["--best", "f1", "--max-share", "0.4"], [{"best": "f1", "max_share": 0.4}]),
+        (["--min-recall", "0.9,0.5"], [{"best": "precision", "min_recall": each} for each in (0.9, 0.5)]),
+        (["--max-fpr", "0.1"], [{"best": "recall", "max_fpr": 0.1}]),
+        (["--min-specificity", "0.9"], [{"best": "recall", "min_specificity": 0.9}]),
+        (["--min-precision", "0.9"], [{"best": "recall", "min_precision": 0.9}]),
+        (["--at", "-0.5"], [{"at_threshold": -0.5}]),
+    ],
+)
+def test_decisions_without_json(options: list[str], decisions: list[dict[str, Any]]) -> None:
+    """Each option is the field of its name; a limit alone means the best of what it trades off."""
+    table = DATA / "breast_cancer.csv"
+    found = rocpr(table, *options, "--json")
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert found.stdout == rocpr(table, "--decisions", json.dumps(decisions), "--json").stdout
+
+
+def test_a_level_asks_for_intervals() -> None:
+    run = rocpr(DATA / "breast_cancer.csv", "--at", "0.5", "--best", "f1", "--level", "0.95", "--metrics", "mcc,f1")
+    rows = [line.split() for line in run.stdout.splitlines()]
+    assert ["threshold", "0.5", "value", "lower", "upper"] in rows
+    assert ["mcc", "0.958622", "0.926903", "0.976792"] in rows
+    assert ["f1", "0.976190", "-", "-"] in rows
+    assert "chosen on the same data" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--at", "half"], "--at takes numbers such as 0.5,0.9, not 'half'."),
+        (["--level", "high"], "--level takes numbers such as 0.5,0.9, not 'high'."),
+        (["--level", "0.9,0.95"], "--level takes one number, not '0.9,0.95'."),
+        (["--at", "0.5", "--decisions", "0.9"], "--decisions cannot be combined with options for single decisions."),
+        (["--level", "0.9", "--intervals", "{}"], "--intervals cannot be combined with --level."),
+        (["--at-share", "2"], "This is above 1."),
+        (["--best", "f1_score"], "Did you mean f1?"),
+    ],
+)
+def test_options_for_decisions_that_are_refused(options: list[str], told: str) -> None:
+    run = rocpr(DATA / "breast_cancer.csv", *options)
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert told in run.stderr

@@ -9,6 +9,7 @@ import pytest
 
 from service.cli.asking import as_typed
 from service.cli.commands import rocpr as commands
+from service.curves.decisions import LIMITS_OF_BEST, WAYS_TO_CHOOSE
 from service.operations import OPERATIONS
 from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
@@ -39,7 +40,7 @@ def fed(command: str) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "parameters", "others"),
     [
-        ("curves", OPERATIONS["curves"].parameters, {"file", "show"}),
+        ("curves", OPERATIONS["curves"].parameters, {"file", "show", "level", *WAYS_TO_CHOOSE, *LIMITS_OF_BEST}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
         ("compare", [*one_evaluation(READING_FIELDS).parameters, "indices"], {"files", "paired", "own"}),
         ("slices", OPERATIONS["slices"].parameters, {"file", "sort"}),

@@ -29,10 +29,16 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "costs": {"prevalence": [0.5], "fn_cost": 2, "fp_cost": 1},
         "include": ["auc", "points", "interpolated_pr"],
         "decisions": [{"best": "f1"}],
+        "reliability": {"bins": 5, "by": "width"},
+        "gains": {"shares": [0.5, 1]},
+        "net_benefit": {"thresholds": [0.5], "prevalence": 0.1},
         "partial": [{"over": "fpr", "from": 0.1, "to": 0.5, "min_tpr": 0.1}],
     },
     "tradeoffs": SAMPLE | {"lambda_density": {"a": 2, "b": 3}},
-    "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "new", **OTHER}]},
+    "comparisons": {
+        "evaluations": [{"name": "old", **SAMPLE}, {"name": "new", **OTHER}],
+        "intervals": {"level": 0.9},
+    },
     "gates": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
 }
 """{operation: a valid request for it, as a sample, with every object that it may have}"""

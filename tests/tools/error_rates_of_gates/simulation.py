@@ -10,7 +10,7 @@ from functools import cached_property
 from math import sqrt
 
 import numpy as np
-from scipy.stats import kstest, norm
+from scipy.stats import norm
 
 from service.curves.sample import Sample
 from service.inference.gate import Check, GateOptions, evaluate_gate
@@ -101,7 +101,6 @@ class Rates:
     proven       such a drop fails if the drop has to be proven: TAIL again.
     within       a drop that is 0.05 within the bound passes, and how often it should, by the standard errors found.
     least        a value that is exactly the lowest allowed passes: TAIL.
-    uniform      of models without a drop, the p-value of the p-values being uniform (Kolmogorov & Smirnov); else None.
     """
 
     case: Case
@@ -111,7 +110,6 @@ class Rates:
     within: float
     expected_within: float | None
     least: float
-    uniform: float | None
 
     @property
     def error(self) -> float:
@@ -122,15 +120,13 @@ class Rates:
 def simulated(case: Case, sets: int, seed: int) -> Rates:
     """Simulate data sets; the same for a seed."""
     passed = np.zeros(4)
-    expected, p_values = [], []
+    expected = []
     quantile = norm.isf(TAIL)
     for checks in case.checks(sets, seed):
         passed += [check.status == "passed" for check in checks]
         error = checks[0].interval.standard_error if checks[0].interval else None
         if error:
             expected.append(norm.cdf(0.05 / error - quantile))
-        p_values.append(checks[0].p_value)
     at_bound, unproven, within, least = (passed / sets).tolist()
-    uniform = None if case.drop or case.metric != "roc" else float(kstest(p_values, "uniform").pvalue)
     by_errors = float(np.mean(expected)) if expected else None
-    return Rates(case, sets, at_bound, 1 - unproven, within, by_errors, least, uniform)
+    return Rates(case, sets, at_bound, 1 - unproven, within, by_errors, least)
