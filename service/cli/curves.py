@@ -19,8 +19,8 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.operation_command import Screen, Texts
-from service.cli.options import NAME_LIST, flag
+from service.cli.operation_command import Screen
+from service.cli.options import NAME_LIST, Texts, flag
 from service.curves.evaluation import INCLUDES
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document

@@ -3,31 +3,26 @@
 Knows what a gate answers, and how a table of differences is laid out; nothing of files.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from service.answer import answer_decoded
-from service.cli.asking import is_problem, problem_lines
-from service.cli.command_error import fail
+from service.cli.asking import Question
+from service.cli.explaining import problem_lines, told_of_options
 from service.cli.layout import p_value_lines, table_lines
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
-from service.request import Request
+from service.wire.answers.parts import Document
 from service.wire.columns import labels
 from service.wire.formats.missing_cells import without_missing
 from service.wire.formats.query_options import MISSING, Decoded
-from service.wire.limits import Limits
 from service.wire.media_types import JSON
 
 _LEVEL = 0.95
 _RULES = [{"metric": area, "max_drop": 0, "confidence": _LEVEL} for area in AREAS_WITH_INTERVALS]
 _OF_EVERY_COMPARISON = {"one_vs_rest", "not_a_sweep", "bounded", "below_chance", "rows_left_out"}
 """Warnings that the comparison itself has."""
-
-Evaluations = Sequence[Mapping[str, Any]]
-"""The evaluations of a comparison, each with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +81,24 @@ def _beside(other: Mapping[str, Any], first: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in first.items() if key != MISSING}  # it is an option of the request
 
 
-def differences(evaluations: Evaluations, most: Limits, *, paired: bool) -> Differences:
+def differences(question: Question, *, paired: bool) -> Differences:
     """Compare each evaluation with the first; a problem is printed and ends the command."""
-    first, *others = ({key: value for key, value in each.items() if key != "name"} for each in evaluations)
-    names = [each["name"] for each in evaluations]
+    decoded = question.decoded
+    if not question.parts[0].place:
+        decoded = without_missing(decoded)
+    found: Any = decoded.document
+    common = {key: found[key] for key in (MISSING,) if key in found}
+    first, *others = ({key: each[key] for key in each if key != "name"} | common for each in found["evaluations"])
+    names = [each["name"] for each in found["evaluations"]]
     checks, warnings = {}, []
     for name, other in zip(names[1:], others, strict=True):
+
+        def explain(problem: Document, files: str = f"{names[0]}, {name}") -> Iterable[str]:
+            errors = [error | {"pointer": ""} for error in problem.get("errors", [])]
+            return problem_lines(problem, files, told_of_options(errors, {}))
+
         document = other | {"baseline": _beside(other, first), "paired": paired, "rules": _RULES}
-        result = answer_decoded(Request("gates", "/v1/gates", JSON, JSON, (), b""), Decoded(document), most)
-        answer = orjson.loads(result.body)
-        if is_problem(result):
-            errors = [error | {"pointer": ""} for error in answer.get("errors", [])]
-            fail(problem_lines(answer | {"errors": errors}, f"{names[0]}, {name}"))
+        answer = orjson.loads(question.ask_with("gates", Decoded(document), JSON, explain))
         checks[name] = answer["checks"]
         warnings += [each for each in answer["warnings"] if each["code"] not in _OF_EVERY_COMPARISON | {"loose_rule"}]
     unique = [each for place, each in enumerate(warnings) if each not in warnings[:place]]

@@ -1,15 +1,9 @@
-"""The argument FILE of commands that --engine is for: a file, names of files, or --table in its place."""
+"""The argument FILE of commands that --engine is for, which --table may replace."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
-
-
-def refuse_two_of_standard_input(paths: Iterable[str]) -> None:
-    """Refuse - if it is given more than once. Raises UsageError."""
-    if [*paths].count("-") > 1:
-        raise click.UsageError("Standard input can be read only once, but - is given more than once.")
 
 
 class FileArgument(click.Argument):
@@ -25,15 +19,3 @@ class FileArgument(click.Argument):
         if both or ctx.params.get("engine") != "spark":
             raise click.UsageError("--table takes the place of FILE." if both else "--table needs --engine spark.")
         return (table,), source
-
-
-class FileOrGlob(click.ParamType[Any]):
-    """A file that is opened, or with --engine the names of files, as text."""
-
-    name = "filename"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401  # click's
-        """Open the file unless an engine reads it. Raises BadParameter."""
-        if not isinstance(value, str) or (ctx is not None and isinstance(ctx.params.get("engine"), str)):
-            return value
-        return click.File("rb").convert(value, param, ctx)

@@ -3,6 +3,7 @@
 They have the names of the service's query parameters, and their texts are passed on unchanged.
 """
 
+import json
 import os
 import re
 import sys
@@ -68,6 +69,15 @@ class Commands(click.Group):
                     commas = f"; separate names by commas: {typed} a,b" if option.metavar == NAME_LIST else ""
                     raise click.UsageError(f"{typed} is given more than once{commas}.", own)
         return name, command, rest
+
+
+Texts = dict[str, str]
+"""Options as the texts of a query."""
+
+
+def query_text(value: object) -> str:
+    """Write a value as in a query: text unchanged, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def flag(name: str) -> str:
@@ -155,7 +165,7 @@ def _meaning(field: Field) -> str:
     return text[:1].upper() + text[1:]
 
 
-def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
+def given_texts(options: Mapping[str, str | bool | None]) -> Texts:
     """The options that were given, as the texts of a query."""
     texts = {name: "true" if value is True else value for name, value in options.items()}
     return {name: text for name, text in texts.items() if isinstance(text, str)}
