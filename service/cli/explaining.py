@@ -49,14 +49,9 @@ _NAMING = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 Spelling = Callable[[Sequence[tuple[str, str]]], str]
 """From options, each with its value, to what is typed for them."""
 
-_OF_A_CALL = {
-    re.compile(r" \(curl [^()]*\)"): "",
-    re.compile(r"; or send Content-Type: [^.]*(?=[.])"): "",
-    re.compile(r" This looks like .*$"): "",  # InputFile.advice says it for files
-    re.compile(r"\b([Tt]he|[Tt]his|[Aa]) (JSON )?body\b"): r"\1 \2file",
-    re.compile(r"\bThis parameter\b"): "This option",
-}
-"""{words of a detail for callers of the service: words for the command line}"""
+_BODY = re.compile(r"\b([Tt]he|[Tt]his|[Aa]) (JSON )?body\b")
+_OF_A_CALL = " This looks like "
+"""How a server's advice about the call begins, which ends a detail; InputFile.advice says it for files."""
 
 _IN_SHEET = "Rows are numbered as a spreadsheet shows them: a header is row 1."
 _FROM_0 = "Rows are counted from 0, starting below any header."
@@ -83,8 +78,7 @@ def of_every_file(parameters: Sequence[tuple[str, str]]) -> str:
 
 def as_typed(detail: str, spelled: Spelling | None = None) -> str:
     """Write a detail for the command line; with parameters as options, if there is a way to spell these."""
-    for said, in_its_place in _OF_A_CALL.items():
-        detail = said.sub(in_its_place, detail)
+    detail = _BODY.sub(r"\1 \2file", detail.partition(_OF_A_CALL)[0])
     if spelled is None:
         return detail
 
