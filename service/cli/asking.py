@@ -108,7 +108,7 @@ class Question:
         query = source.taken(given) | {name: query_text(value) for name, value in fields.items()}
         is_whole = len(self.parts) == 1 and (source.is_table or not fields)
         if self.server is not None and is_whole and isinstance(source, InputFile) and fits_a_query(query):
-            request = _request(self.operation, accept, source.declared_type, tuple(query.items()), source.content)
+            request = Request(self.operation, "", source.declared_type, accept, tuple(query.items()), source.content)
             return self._posted(self.server, request, partial(self.problem_lines, as_sent=True))
         decoded = replace(self.decoded, document={**self.document, **fields}) if more else self.decoded
         return self.ask_with(self.operation, decoded, accept, self.problem_lines)
@@ -117,14 +117,14 @@ class Question:
         """Get the answer to a decoded request."""
         if self.server is None:
             use_compiled()
-            result = answer_decoded(_request(operation, accept), decoded, self.limits)
+            result = answer_decoded(Request(operation, "", JSON, accept, (), b""), decoded, self.limits)
             if result.problem is not None:
                 fail(explain(orjson.loads(result.body)))
             return result.body
         writer = JsonWriter()
         try:
             decoded = without_missing(decoded)
-            request = _request(operation, accept, body=writer.written(decoded.document))
+            request = Request(operation, "", JSON, accept, (), writer.written(decoded.document))
         except Problem as problem:
             fail(explain(_outer(_document_of(problem), decoded)))
         found = self._posted(self.server, request, lambda problem: explain(_outer(problem, decoded)))
@@ -248,16 +248,6 @@ class Question:
             yield from advice_lines(problem, errors, part.source, given, self.limits)
             every += told
         yield from note_lines(problem, every)
-
-
-def _request(
-    operation: str,
-    accept: str,
-    media_type: str = JSON,
-    parameters: tuple[tuple[str, str], ...] = (),
-    body: bytes = b"",
-) -> Request:
-    return Request(operation, f"/v1/{operation}", media_type, accept, parameters, body)
 
 
 def _document_of(problem: Problem) -> Document:

@@ -19,10 +19,10 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.operation_command import FileAccess, Named, Screen
+from service.cli.operation_command import Named, Screen
 from service.cli.options import NAME_LIST, Texts
-from service.cli.own_options import for_option, of_one_file, texts_of_files
-from service.cli.sources import sources_of
+from service.cli.own_options import FOR_OPTION, of_one_file, texts_of_files
+from service.cli.sources import FileAccess
 from service.curves.comparison import MOST_EVALUATIONS
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
@@ -86,7 +86,7 @@ def _question(paths: Mapping[str, str], given: Texts, access: FileAccess, option
     of_request = {name: names_or_json(given.pop(name)) for name in ("indices",) if name in given}
     if _UNNAMED in paths and access.engine is not None:
         raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
-    sources = sources_of([*paths.values()], access.format_name, access.engine, given)
+    sources = access.sources([*paths.values()], given)
     if _UNNAMED in paths:
         names = names_or_json(given.get("scores", "[]"))
         if sources[0].is_table and isinstance(names, list) and len(names) == 1:
@@ -203,13 +203,13 @@ SCREEN = Screen(
         )
     },
     own=(
-        for_option,
-        click.option("--paired", is_flag=True, help="All files have the same examples in the same order."),
+        FOR_OPTION,
+        click.Option(["--paired"], is_flag=True, help="All files have the same examples in the same order."),
     ),
     engine="exact",
     named=Named(
-        click.argument(
-            "files", metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=_named_files
+        click.Argument(
+            ["files"], metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=_named_files
         ),
         one_evaluation({name: _COMPARISONS.form.fields[name] for name in (*READING_FIELDS, "indices")}),
         _question,

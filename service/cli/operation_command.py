@@ -12,27 +12,17 @@ import click
 import orjson
 
 from service.cli.asking import Question, RequestPart
-from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.file_argument import FileArgument
+from service.cli.engine_options import FileArgument, engine_options
 from service.cli.joined import read_as_one
 from service.cli.layout import printable
 from service.cli.options import Help, Texts, flag, form_options, given_texts
-from service.cli.plots import plot_option, print_curves, show_option, write_plot
-from service.cli.server_address import ServerAddress, server_options
-from service.cli.sources import sources_of
+from service.cli.plots import PLOT_OPTION, SHOW_OPTION, print_curves, write_plot
+from service.cli.server_address import SERVER_OPTIONS
+from service.cli.sources import FileAccess
 from service.operations.operation import Operation
 from service.wire.formats.query_options import options_of
 from service.wire.formats.tables import TableForm
 from service.wire.media_types import SVG, TEXT
-
-
-@dataclass(frozen=True)
-class FileAccess:
-    """How a command reads its files: their format, or an engine; and the server that it asks, if any."""
-
-    format_name: str | None
-    engine: EngineOptions | None
-    server: ServerAddress | None
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class Named:
     question   puts them together, given the options of the form; takes its own from the others.
     """
 
-    argument: Callable[[Any], Any]
+    argument: click.Argument
     form: TableForm
     question: Callable[[Any, Texts, FileAccess, dict[str, Any]], Question]
 
@@ -66,7 +56,7 @@ class Screen:
     help: str
     lines: Callable[..., Iterable[str]]
     told: Mapping[str, Help] = field(default_factory=dict)
-    own: tuple[Callable[[Any], Any], ...] = ()
+    own: tuple[click.Option, ...] = ()
     asked: Callable[[Texts, bool], Texts] = lambda _given, _engine: {}
     engine: str = ""
     named: Named | None = None
@@ -76,23 +66,14 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
     """Make the command of an operation."""
     form = operation.form if screen.named is None else screen.named.form
 
-    def run(
-        format_name: str | None,
-        *,
-        as_json: bool,
-        server: ServerAddress | None,
-        engine: EngineOptions | None = None,
-        plot: Path | None = None,
-        show: bool = False,
-        **options: Any,  # noqa: ANN401  # click's
-    ) -> None:
+    def run(*, as_json: bool, plot: Path | None = None, show: bool = False, **options: Any) -> None:  # noqa: ANN401  # click's
         if show and as_json:
             raise click.UsageError("--show cannot be combined with --json.")
+        access = FileAccess.of(options, exact=screen.engine == "exact")
         given = given_texts({key: options.pop(key) for key in form.parameters})
         for option, value in options.items():
             if as_json and value is True:
                 raise click.UsageError(f"{flag(option)} is for the summary; it cannot be combined with --json.")
-        access = FileAccess(format_name, engine, server)
         if screen.named is None:
             question = _of_one_table(operation, options.pop("file"), given, access)
             heading: tuple[str, ...] = (question.parts[0].source.name, "")
@@ -100,10 +81,10 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
             question = screen.named.question(options.pop("files"), given, access, options)
             options["question"], heading = question, ()
         is_summary = not as_json and question.parts[0].source.is_table
-        asked = screen.asked(given, engine is not None) if is_summary else {}
+        asked = screen.asked(given, access.engine is not None) if is_summary else {}
         text: bytes | str = question.ask(more=options_of(asked, form.fields))
         if not as_json:
-            document = orjson.loads(text) if server is None else printable(orjson.loads(text))
+            document = orjson.loads(text) if access.server is None else printable(orjson.loads(text))
             text = "".join(f"{line}\n" for line in (*heading, *screen.lines(document, **options)))
         write_plot(plot, question.ask)
         click.echo(text, nl=False)
@@ -111,26 +92,20 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
             click.echo()
             print_curves(question.ask(TEXT).decode())
 
-    decorators = [
-        _FILES if screen.named is None else screen.named.argument,
-        form_options(form, screen.told),
-    ]
-    decorators += [engine_options(exact=screen.engine == "exact")] if screen.engine else []
-    decorators += [*screen.own, server_options]
-    decorators += [plot_option] if SVG in operation.media_types else []
-    decorators += [show_option] if TEXT in operation.media_types else []
-    decorated: Any = run
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return click.command(name, help=screen.help)(decorated)
+    parameters = [_FILES if screen.named is None else screen.named.argument, *form_options(form, screen.told)]
+    parameters += engine_options(exact=screen.engine == "exact") if screen.engine else []
+    parameters += [*screen.own, *SERVER_OPTIONS]
+    parameters += [PLOT_OPTION] if SVG in operation.media_types else []
+    parameters += [SHOW_OPTION] if TEXT in operation.media_types else []
+    return click.Command(name, callback=run, params=parameters, help=screen.help)
 
 
-_FILES = click.argument("file", metavar="FILE...", nargs=-1, required=True, cls=FileArgument)
+_FILES = FileArgument(["file"], metavar="FILE...", nargs=-1, required=True)
 
 
 def _of_one_table(operation: Operation, paths: tuple[str, ...], given: Texts, access: FileAccess) -> Question:
     """Ask about one table, which may be in several files. Raises UsageError."""
     if access.engine is not None and len(paths) > 1:
         raise click.UsageError(f"--engine takes one FILE, and {paths[1]} is another: put the pattern in quotes.")
-    source = read_as_one(sources_of(paths, access.format_name, access.engine, given), given)
+    source = read_as_one(access.sources(paths, given), given)
     return Question(operation.name, [RequestPart(source, operation.form, given, given)], access.server)

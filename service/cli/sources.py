@@ -4,40 +4,54 @@ Knows both kinds, so that a command need not.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import BinaryIO, cast
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Self, cast
 
 import click
 
-from service.cli.engine_options import EngineOptions
+from service.cli.engine_options import EngineOptions, engine_of
 from service.cli.engine_rows import EngineRows
 from service.cli.explaining import Source
 from service.cli.files import InputFile
 from service.cli.options import flag
+from service.cli.server_address import ServerAddress, server_of
 from service.wire.formats.query_options import CSV_PARAMETERS
 from service.wire.media_types import CSV, JSON
 
 
-def sources_of(
-    paths: Sequence[str], format_name: str | None, engine: EngineOptions | None, given: Iterable[str]
-) -> list[Source]:
-    """Open files, or name them for an engine. Raises UsageError, also if no source takes one of the given options."""
-    refuse_two_of_standard_input(paths)
-    sources = [_source_of(path, format_name, engine) for path in paths]
-    kinds = {source.media_type for source in sources}
-    for name in given:
-        if name in CSV_PARAMETERS and CSV not in kinds:
-            raise click.UsageError(f"{flag(name)} is for CSV files.")
-        if kinds <= {JSON}:
-            raise click.UsageError(f"{flag(name)} is for tables; in a JSON file, options are fields.")
-    return sources
+@dataclass(frozen=True)
+class FileAccess:
+    """How a command gets at its files: their format, or an engine; and the server that it asks, if any."""
 
+    format_name: str | None
+    engine: EngineOptions | None
+    server: ServerAddress | None
 
-def _source_of(path: str, format_name: str | None, engine: EngineOptions | None) -> Source:
-    if engine is None:
-        return InputFile.of(opened(path), format_name)
-    if format_name == JSON.rpartition("/")[2]:
-        raise click.UsageError("--engine reads tables; a JSON file is read without it.")
-    return EngineRows(path, format_name, engine)
+    @classmethod
+    def of(cls, options: dict[str, Any], *, exact: bool = False) -> Self:
+        """Remove these options from those of a command; `exact` as in engine_of. Raises UsageError."""
+        server = server_of(options)
+        engine = engine_of(options, exact=exact) if "engine" in options else None
+        return cls(options.pop("format_name"), engine, server)
+
+    def sources(self, paths: Sequence[str], given: Iterable[str]) -> list[Source]:
+        """Open files, or name them for an engine. Raises UsageError, also if none takes one of the given options."""
+        refuse_two_of_standard_input(paths)
+        sources = [self._source(path) for path in paths]
+        kinds = {source.media_type for source in sources}
+        for name in given:
+            if name in CSV_PARAMETERS and CSV not in kinds:
+                raise click.UsageError(f"{flag(name)} is for CSV files.")
+            if kinds <= {JSON}:
+                raise click.UsageError(f"{flag(name)} is for tables; in a JSON file, options are fields.")
+        return sources
+
+    def _source(self, path: str) -> Source:
+        if self.engine is None:
+            return InputFile.of(opened(path), self.format_name)
+        if self.format_name == JSON.rpartition("/")[2]:
+            raise click.UsageError("--engine reads tables; a JSON file is read without it.")
+        return EngineRows(path, self.format_name, self.engine)
 
 
 def opened(path: str) -> BinaryIO:

@@ -16,7 +16,7 @@ import orjson
 
 from service.cli.asking import Question
 from service.cli.command_error import CommandError
-from service.cli.engine_options import EngineOptions, engine_options
+from service.cli.engine_options import engine_options
 from service.cli.files import SUFFIXES, suffix_of
 from service.cli.gate.first_rules import PROBE, PROBE_OF_DROPS, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
@@ -25,10 +25,10 @@ from service.cli.gate.rules_file import Rules
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
 from service.cli.options import form_options, given_texts
-from service.cli.own_options import baseline_options, texts_of_baseline
-from service.cli.plots import plot_option
-from service.cli.server_address import ServerAddress, server_options
-from service.cli.sources import opened, refuse_two_of_standard_input, sources_of
+from service.cli.own_options import BASELINE_OPTIONS, texts_of_baseline
+from service.cli.plots import PLOT_OPTION
+from service.cli.server_address import SERVER_OPTIONS
+from service.cli.sources import FileAccess, opened, refuse_two_of_standard_input
 from service.cli.written_files import (
     WRITTEN_FILE,
     holds_bytes,
@@ -69,46 +69,39 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
     return in_a_directory(context, parameter, path)
 
 
-@click.command(cls=GateCommand)
-@click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
-@form_options(one_evaluation(READING_FIELDS))
-@engine_options()
-@click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
-@baseline_options
-@server_options
-@click.option(
-    "--junit", type=WRITTEN_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a JUnit report."
-)
-@click.option(
-    "--markdown",
-    type=WRITTEN_FILE,
-    callback=_report_file,
-    metavar="F",
-    is_eager=True,
-    help="Write a report in Markdown.",
-)
-@plot_option
-@click.option(
-    "--init",
-    is_flag=True,
-    help="Print a first RULES.toml that SCORES meet, alone or against OLD. With --json: a RULES.json.",
-)
+_REPORT: dict[str, Any] = {"type": WRITTEN_FILE, "callback": _report_file, "metavar": "F", "is_eager": True}
+_PARAMETERS: list[click.Parameter] = [
+    click.Argument(["files"], metavar="RULES.toml SCORES", nargs=-1),
+    *form_options(one_evaluation(READING_FIELDS)),
+    *engine_options(),
+    click.Option(["--baseline"], metavar="OLD", help="The previous model's scores, for max_drop."),
+    *BASELINE_OPTIONS,
+    *SERVER_OPTIONS,
+    click.Option(["--junit"], help="Write a JUnit report.", **_REPORT),
+    click.Option(["--markdown"], help="Write a report in Markdown.", **_REPORT),
+    PLOT_OPTION,
+    click.Option(
+        ["--init"],
+        is_flag=True,
+        help="Print a first RULES.toml that SCORES meet, alone or against OLD. With --json: a RULES.json.",
+    ),
+]
+
+
+@click.command(cls=GateCommand, params=_PARAMETERS)
 @click.pass_context
 def gate(
     context: click.Context,
     /,
     *,
     files: tuple[str, ...],
-    format_name: str | None,
     baseline: str | None,
-    server: ServerAddress | None,
     junit: Path | None,
     markdown: Path | None,
     plot: Path | None,
     as_json: bool,
-    engine: EngineOptions | None,
     init: bool,
-    **options: str | bool | None,
+    **options: Any,  # noqa: ANN401  # click's
 ) -> None:
     """Check whether SCORES meet the rules in RULES.toml.
 
@@ -122,6 +115,7 @@ def gate(
 
     On GitHub, a report in Markdown is added to the job's summary.
     """
+    access = FileAccess.of(options)
     of_baseline = texts_of_baseline(options)
     if of_baseline and baseline is None:
         raise click.UsageError("Options of the baseline need --baseline OLD.")
@@ -140,13 +134,13 @@ def gate(
     refuse_two_of_standard_input((*files, *old))
     streams = [opened(path) for path in files[:-1]]
     given = given_texts(options)
-    sources = sources_of([files[-1], *old], format_name, engine, given)
+    sources = access.sources([files[-1], *old], given)
     if baseline == files[-1]:
         advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
         rules = Rules("the first rules", {}, {})
-        document = _probed(question_of(rules, sources, given, of_baseline, server))
+        document = _probed(question_of(rules, sources, given, of_baseline, access.server))
         _print(
             rules_json(document)
             if as_json
@@ -156,7 +150,7 @@ def gate(
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
         rules = Rules.read(streams[0])
-        body = question_of(rules, sources, given, of_baseline, server).ask()
+        body = question_of(rules, sources, given, of_baseline, access.server).ask()
     document = orjson.loads(body)
     names = (sources[0].name, sources[1].name if old else None)
     lines = verdict_lines(printable(document), *map(printable, names))
