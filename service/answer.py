@@ -26,8 +26,9 @@ from service.wire.answers.output import Output
 from service.wire.formats.charsets import in_utf8
 from service.wire.formats.codings import IDENTITY, MIN_COMPRESSED_BYTES, Body, Piece, compressed, decompress
 from service.wire.formats.decoders import DECODERS
+from service.wire.formats.inputs import PICTURE_PARAMETERS
 from service.wire.formats.missing_cells import without_missing
-from service.wire.formats.query_options import PICTURE_PARAMETERS, Decoded, picture_options
+from service.wire.formats.query_options import Decoded, picture_options
 from service.wire.formats.signatures import media_type_of, with_hint
 from service.wire.formats.table_columns import too_many_rows
 from service.wire.limits import Limits

@@ -6,6 +6,7 @@ parts of the Brier score.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -76,3 +77,57 @@ def brier_parts(table: Table, *, lower_is_positive: bool) -> tuple[Fraction, Fra
     calibrated = brier((share(pool), *pool[1:]) for pool in pools(table))
     constant = brier([(table.positives / (table.positives + table.negatives), table.positives, table.negatives)])
     return score, score - calibrated, constant - calibrated, constant
+
+
+def equal_errors(table: Table) -> tuple[Fraction, list[float | None]]:
+    """Where fpr is 1 - tpr on the curve, and the thresholds of the rows nearest to it that have most true positives."""
+    gaps = [(abs(row.fp / table.negatives + row.tp / table.positives - 1), -row.tp) for row in table.rows]
+    nearest = [row.threshold for row, gap in zip(table.rows, gaps, strict=True) if gap == min(gaps)]
+    for a, b in table.steps():
+        fpr, tpr = a.fp / table.negatives, a.tp / table.positives
+        right, up = b.fp / table.negatives - fpr, b.tp / table.positives - tpr
+        if right + up > 0 and 0 <= (part := (1 - tpr - fpr) / (right + up)) <= 1:
+            return fpr + part * right, nearest
+    raise AssertionError("every curve meets the antidiagonal")
+
+
+def log_loss(examples: Iterable[tuple[float, float, float]]) -> float:
+    """The mean of -ln of what examples are given, at least 2^-52; given (probability, positives, negatives)."""
+    least, terms, total = 2.0**-52, [], 0.0
+    for s, p, n in examples:
+        clipped = min(max(Fraction(s), Fraction(least)), 1 - Fraction(least))
+        terms += [-p * _ln(clipped), -n * _ln(1 - clipped)]
+        total += p + n
+    return math.fsum(terms) / total
+
+
+def _ln(x: Fraction) -> float:
+    """A natural logarithm, also near 1."""
+    return math.log1p(float(x - 1)) if x > Fraction(1, 2) else math.log(x)
+
+
+Bin = tuple[list[Fraction], list[int]]
+"""The probabilities of the examples in a bin, and which examples they are."""
+
+
+def bins(probabilities: list[Fraction], masses: list[Fraction], count: int, by: str) -> list[Bin]:
+    """The bins that are not empty, the lowest first; edges of equal width are doubles."""
+    total, found = sum(masses), {}
+    for number, s in enumerate(probabilities):
+        if by == "width":
+            place = max(k for k in range(count) if s >= Fraction(k / count))
+        else:
+            below = sum(mass for other, mass in zip(probabilities, masses, strict=True) if other < s)
+            equal = sum(mass for other, mass in zip(probabilities, masses, strict=True) if other == s)
+            place = count * (below + equal / 2) // total
+        found.setdefault(place, ([], []))[0].append(s)
+        found[place][1].append(number)
+    return [found[place] for place in sorted(found)]
+
+
+def ece(probabilities: list[Fraction], labels: list[bool], masses: list[Fraction], count: int, by: str) -> Fraction:
+    """Σ (n_b/n)|share of positives - mean probability|, n by mass."""
+    error = Fraction(0)
+    for inside, numbers in bins(probabilities, masses, count, by):
+        error += abs(sum(masses[i] * (labels[i] - s) for s, i in zip(inside, numbers, strict=True)))
+    return error / sum(masses)

@@ -119,9 +119,9 @@ def interval(  # noqa: PLR0911  # a case for each kind of interval
         lowest = exact_partial(evaluation, rule, Fraction(1), level).lower
         return Interval("logit", min(lower, lowest), upper, error)
     if metric != "roc":
-        positives = float(effective(evaluation)[0])
-        error = mpmath.sqrt(rounded * (1 - rounded) / positives)
-        ends = inference.pr_logit_ends(rounded, positives, level)
+        error = spread.standard_error(evaluation, rule)
+        sizes = effective(evaluation)
+        ends = inference.pr_logit_ends(rounded, error, (float(sizes[0]), float(sizes[1])), level)
         return capped(evaluation, metric, level, Interval("logit", *ends, error))
     places = placed(evaluation)
     error = inference.root(inference.covariance(places, places))
@@ -258,18 +258,14 @@ def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
             "score", values, [score_ends(each, rule, found, z) for each, found in zip(both, values, strict=True)]
         )
     if any(each in {0, 1} or float(each) in {0, 1} for each in values):
-        singles = [interval(each, rule, level, "logit") for each in both]
-        return combined(
-            "exact" if rule["metric"] in (*AREAS, PARTIAL) else "score",
-            values,
-            [(each.lower, each.upper) for each in singles],
-        )
+        return combined("exact" if rule["metric"] in (*AREAS, PARTIAL) else "score", values, singles(both, rule, level))
     if made_by in BOOTSTRAPS:
         drawn = all(isinstance(each, Data) or each.table().whole for each in both)
         return Interval(made_by) if drawn else None
     both_values = float(values[0]), float(values[1])
     if made_by == "mover":
-        return Interval("mover", *spread.difference_ends(*both, rule, both_values, level, paired=paired))
+        found = spread.difference(*both, rule, both_values, paired=paired)
+        return Interval("mover", *found.ends(z), found.error)
     error = difference_error(current, baseline, paired=paired)
     lower, upper = inference.normal_ends(both_values[0] - both_values[1], error, level)
     return Interval("delong", max(lower, -1), min(upper, 1), error)
@@ -317,10 +313,37 @@ def difference_error(current: Evaluation, baseline: Evaluation, *, paired: bool)
     return inference.root(inference.difference_variance(one, other) if paired else variance)
 
 
-def p_value(current: Evaluation, baseline: Evaluation, *, paired: bool) -> Any:
-    """The p-value of no difference between areas under ROC curves; None if there is a difference but no error."""
-    error = difference_error(current, baseline, paired=paired)
-    apart = value(current, {"metric": "roc"}) - value(baseline, {"metric": "roc"})
-    if error == 0:
-        return None if apart else 1
-    return inference.p_value(float(apart), error)
+def p_value(  # a case for each kind of interval
+    current: Evaluation, baseline: Evaluation, rule: Rule, method: str, *, paired: bool
+) -> Any:
+    """The p-value of no difference, where its interval has a formula; None if there is no error."""
+    both = (current, baseline)
+    values = [value(each, rule) for each in both]
+    if paired and same(*both):
+        return 1
+    if "at_threshold" in rule:
+        return score.mcnemar_p_value(*discordant(*both, rule))
+    if values[0] == values[1]:
+        return 1
+    if any(each in {0, 1} or float(each) in {0, 1} for each in values):
+        return inference.inverted(
+            lambda z: ends_of(combined("exact", values, singles(both, rule, float(mpmath.erf(z / mpmath.sqrt(2)))))),
+            farthest=8.0,
+        )
+    both_values = float(values[0]), float(values[1])
+    if method == "delong":
+        error = difference_error(*both, paired=paired)
+        return inference.p_value(both_values[0] - both_values[1], error) if error else None
+    found = spread.difference(*both, rule, both_values, paired=paired)
+    return inference.inverted(found.ends) if found.error else None
+
+
+def singles(both: tuple[Evaluation, Evaluation], rule: Rule, level: float) -> list[score.Ends]:
+    """The ends of the intervals of both values."""
+    return [ends_of(interval(each, rule, level, "logit")) for each in both]
+
+
+def ends_of(found: Interval | None) -> score.Ends:
+    """The ends of an interval that there is."""
+    assert found is not None
+    return found.lower, found.upper

@@ -99,38 +99,24 @@ def logit_ends(value: float, error: float, level: float) -> Ends:
         return tuple(1 / (1 + mpmath.exp(-end)) for end in ends)
 
 
-def boyd_eng_page_ends(value: float, positives: float, level: float) -> Ends:
-    """η = logit θ, τ = (n θ (1 - θ))^(-1/2); the ends are e^(η ± z τ)/(1 + e^(η ± z τ))."""
+def pr_logit_ends(value: float, error: Any, sizes: tuple[float, float], level: float) -> Ends:
+    """A weighted mean of two variances of logit θ: the error's, for n positives, and Boyd, Eng & Page's, for 10."""
     with mpmath.workdps(DIGITS):
-        value = mpmath.mpf(value)
-        eta, tau = mpmath.log(value / (1 - value)), (positives * value * (1 - value)) ** mpmath.mpf("-0.5")
-        return tuple(mpmath.exp(end) / (1 + mpmath.exp(end)) for end in normal_ends(eta, tau, level))
+        value, (positives, negatives) = mpmath.mpf(value), map(mpmath.mpf, sizes)
+        z = normal_quantile(level)
+        farthest = (1 + mpmath.sqrt(positives / (positives + z**2))) / 2
+        near = min(max(value, 1 - farthest), farthest)
+        own = (mpmath.mpf(error) / (value * (1 - value))) ** 2
+        published = 1 / (positives * near * (1 - near))
+        variance = (positives * own + 10 * published) / (positives + 10)
+        half = students(z, min(positives, negatives)) * mpmath.sqrt(variance)
+        logit = mpmath.log(value / (1 - value))
+        return tuple(1 / (1 + mpmath.exp(-end)) for end in (logit - half, logit + half))
 
 
-def pr_logit_ends(value: float, positives: float, level: float) -> Ends:
-    """Those ends, the lower one at least that of any smaller area and the upper one at most that of any greater one."""
-
-    def lower(area: Any) -> Any:
-        return boyd_eng_page_ends(area, positives, level)[0]
-
-    with mpmath.workdps(DIGITS):
-        value = mpmath.mpf(value)
-        return greatest(lower, value), 1 - greatest(lower, 1 - value)
-
-
-def greatest(function: Callable[[Any], Any], most: Any) -> Any:
-    """The greatest value, from 0 on, of a function that rises and then may fall (golden section)."""
-    ratio, least = (mpmath.sqrt(5) - 1) / 2, mpmath.mpf(0)
-    found = function(most)
-    if function(most * (1 - mpmath.mpf(10) ** -20)) <= found:
-        return found  # it rises all the way
-    for _ in range(80):
-        left, right = most - ratio * (most - least), least + ratio * (most - least)
-        if function(left) < function(right):
-            least = left
-        else:
-            most = right
-    return max(found, function((least + most) / 2))
+def students(z: Any, effective: Any) -> Any:
+    """The first terms of Student's quantile for m - 1 degrees of freedom."""
+    return z + (z**3 + z) / (4 * (effective - 1))
 
 
 def mover_ends(values: tuple[float, float], one: Ends, other: Ends) -> Ends:
@@ -144,6 +130,23 @@ def p_value(difference: Any, error: Any) -> Any:
     """P(|Z| > |difference|/error)."""
     with mpmath.workdps(DIGITS):
         return mpmath.erfc(abs(mpmath.mpf(difference)) / mpmath.mpf(error) / mpmath.sqrt(2))
+
+
+def inverted(ends: Callable[[Any], Ends], farthest: float = 40.0) -> Any:
+    """The p-value of the least z whose interval includes 0, by bisection; 0 if none does up to the farthest."""
+    with mpmath.workdps(DIGITS):
+
+        def includes(z: Any) -> bool:
+            lower, upper = ends(z)
+            return bool(lower <= 0 <= upper)
+
+        near, far = mpmath.mpf(0), mpmath.mpf(farthest)
+        if not includes(far):
+            return mpmath.mpf(0)
+        for _ in range(80):
+            middle = (near + far) / 2
+            near, far = (near, middle) if includes(middle) else (middle, far)
+        return mpmath.erfc(far / mpmath.sqrt(2))
 
 
 def root(number: Fraction) -> Any:

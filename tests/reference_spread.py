@@ -120,10 +120,37 @@ def power(moved: list[Moved], exponent: int) -> Any:
     return sum(c * abs(v) ** exponent for each in moved for c, v in zip(each.counts, each.by, strict=True))
 
 
-def difference_ends(
-    current: Evaluation, baseline: Evaluation, rule: Rule, values: tuple[float, float], level: float, *, paired: bool
-) -> tuple[Any, Any, Any]:
-    """The lower end, the upper end, and the standard error."""
+@dataclass(frozen=True)
+class Difference:
+    """The difference of two areas: both values, the errors of each and of the difference, correlation and jump."""
+
+    values: tuple[Any, Any]
+    errors: tuple[Any, Any]
+    error: Any
+    correlation: Any
+    jump: Any
+    fewest: Any
+
+    def ends(self, z: Any) -> tuple[Any, Any]:
+        """The lower and the upper end, at z standard errors."""
+        with mpmath.workdps(inference.DIGITS):
+            z = inference.students(z, self.fewest)
+            a, b = self.values
+            (la, ua), (lb, ub) = (probit_ends(v, e, z) for v, e in zip(self.values, self.errors, strict=True))
+            x, y = a - la, ub - b
+            down = mpmath.sqrt(abs(x**2 + y**2 - 2 * self.correlation * x * y))
+            x, y = ua - a, b - lb
+            up = mpmath.sqrt(abs(x**2 + y**2 - 2 * self.correlation * x * y))
+            # x² - z² J/2 x - z² SE² = 0
+            half = z**2 * self.jump / 2
+            reach = (half + mpmath.sqrt(half**2 + 4 * z**2 * self.error**2)) / 2
+            return max(a - b - max(down, reach), -1), min(a - b + max(up, reach), 1)
+
+
+def difference(
+    current: Evaluation, baseline: Evaluation, rule: Rule, values: tuple[float, float], *, paired: bool
+) -> Difference:
+    """What the interval of a difference is computed from."""
     with mpmath.workdps(inference.DIGITS):
         both = [kinds(each) for each in (current, baseline)]
         of_both = [moves(each, rule) for each in (current, baseline)]
@@ -137,19 +164,14 @@ def difference_ends(
             variance = covariance(one, one) + covariance(other, other)
         errors = [mpmath.sqrt(covariance(each, each)) for each in (one, other)]
         error = mpmath.sqrt(variance)
-        jump = power(moved, 3) / power(moved, 2) if error else mpmath.mpf(0)
-        z = inference.normal_quantile(level)
-        z += (z**3 + z) / (4 * (min(each.effective for each in moved) - 1))
-        a, b = (mpmath.mpf(value) for value in values)
-        (la, ua), (lb, ub) = (probit_ends(v, e, z) for v, e in zip((a, b), errors, strict=True))
-        correlation = shared / (errors[0] * errors[1]) if errors[0] * errors[1] else mpmath.mpf(0)
-        x, y = a - la, ub - b
-        down = mpmath.sqrt(abs(x**2 + y**2 - 2 * correlation * x * y))
-        x, y = ua - a, b - lb
-        up = mpmath.sqrt(abs(x**2 + y**2 - 2 * correlation * x * y))
-        # x² - z² J/2 x - z² SE² = 0
-        reach = (z**2 * jump / 2 + mpmath.sqrt((z**2 * jump / 2) ** 2 + 4 * z**2 * variance)) / 2
-        return max(a - b - max(down, reach), -1), min(a - b + max(up, reach), 1), error
+        return Difference(
+            (mpmath.mpf(values[0]), mpmath.mpf(values[1])),
+            (errors[0], errors[1]),
+            error,
+            shared / (errors[0] * errors[1]) if errors[0] * errors[1] else mpmath.mpf(0),
+            power(moved, 3) / power(moved, 2) if error else mpmath.mpf(0),
+            min(each.effective for each in moved),
+        )
 
 
 def probit_ends(value: Any, error: Any, z: Any) -> tuple[Any, Any]:

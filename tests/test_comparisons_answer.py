@@ -265,3 +265,44 @@ class TestAnswers:
         whole = compared(*(OLD | {"name": name} for name in names))
         assert whole["best_roc"]["best"] == [names]
         assert len(whole["dominance"]["dominates"]) == 50 * 49
+
+
+class TestDifferences:
+    SCORES = {"a": [0.9, 0.8, 0.7, 0.6, 0.4, 0.2], "b": [0.9, 0.4, 0.8, 0.7, 0.3, 0.6]}  # noqa: RUF012  # never changed
+    LABELS = (1, 1, 0, 1, 0, 0)
+
+    def body(self, **options):
+        named = [{"name": name, "scores": scores, "labels": list(self.LABELS)} for name, scores in self.SCORES.items()]
+        return {"evaluations": named} | options
+
+    def test_are_answered_with_intervals_only(self):
+        assert not {"intervals", "differences"} & set(answered(self.body()))
+        answer = answered(self.body(intervals={"level": 0.9}))
+        assert answer["intervals"]["name"] == ["a"] * 3 + ["b"] * 3
+        assert set(answer["intervals"]["level"]) == {0.9}
+        assert answer["differences"]["against"] == ["a"] * 3
+        assert answer["differences"]["difference"][0] == answer["auc"]["roc"][1] - answer["auc"]["roc"][0]
+        assert answer["differences"]["p_value_adjusted"] == [None] * 3
+
+    def test_of_columns_of_one_table_are_paired(self):
+        rows = zip(*self.SCORES.values(), self.LABELS, strict=True)
+        table = "a,b,labels\n" + "".join(f"{a},{b},{label}\n" for a, b, label in rows)
+        read = partial(answered, table, content_type="text/csv", scores="a,b", intervals="{}")
+        assert read()["differences"] == answered(self.body(intervals={}, paired=True))["differences"]
+        assert read(paired="false")["differences"] == answered(self.body(intervals={}))["differences"]
+        assert read()["differences"] != read(paired="false")["differences"]
+
+    def test_are_a_table(self):
+        answer = answered(self.body(intervals={}))
+        for table in ("intervals", "differences"):
+            text = ask(self.body(intervals={}), accept="text/csv", table=table).body.decode()
+            assert asking.read_csv(text) == answer[table]
+
+    @pytest.mark.parametrize("option", [{"paired": True}, {"against": "all"}, {"adjust": "holm"}])
+    def test_options_of_differences_need_intervals(self, option):
+        assert refusals(self.body(**option)) == [("/intervals", "missing")]
+
+    def test_other_labels_are_not_paired(self):
+        body = self.body(intervals={}, paired=True)
+        body["evaluations"][1]["labels"] = [1, 1, 0, 0, 1, 0]
+        assert refusals(body) == [("/evaluations/1/labels/3", "not_paired")]

@@ -173,6 +173,7 @@ DOCUMENTED: dict[str, Callable[[tuple[str, ...], Row], bool]] = {
     # A row that calls nothing positive, or everything, or that counts give none.
     "threshold": lambda *_: True,
     "ks_threshold": lambda *_: True,
+    "eer_threshold": lambda *_: True,
     "score_from": lambda *_: True,
     "score_to": lambda *_: True,
     "precision": lambda _, row: _is_end(row),

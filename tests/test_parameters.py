@@ -7,7 +7,7 @@ import pytest
 
 from service.charts.picture import CHARTS
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import COLUMN_PARAMETERS, CSV_PARAMETERS, TOTALS
+from service.wire.formats.inputs import COLUMN_PARAMETERS, CSV_PARAMETERS, TOTALS
 from tests.support.asking import ask
 
 SAMPLE = "labels,old,new\n1,0.9,0.8\n0,0.2,0.3\n1,0.4,0.7\n0,0.5,0.1\n"
@@ -21,7 +21,7 @@ WITH = {
     "classes": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
-OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "missing"}
+OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "metrics", "missing"}
 OTHERS |= {"charts", "theme", "title", "closed"}
 """Parameters whose text is a name or several names."""
 

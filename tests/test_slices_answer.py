@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.wire.formats.query_options import COLUMN_PARAMETERS
+from service.wire.formats.inputs import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
 from service.wire.requests import slices_schemas
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, parquet_body

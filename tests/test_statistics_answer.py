@@ -100,3 +100,93 @@ class TestCosts:
         many = [0.5] * MOST_PREVALENCES
         assert len(curves(SAMPLE | {"costs": {"prevalence": many}})["costs"]["tp"]) == MOST_PREVALENCES
         assert refusals(SAMPLE | {"costs": {"prevalence": [*many, 1]}}) == [("/costs/prevalence", "wrong_length")]
+
+
+class TestReliability:
+    def test_bins_have_intervals_of_the_level_asked_for(self):
+        bins = {"bins": 2, "by": "width"}
+        found = curves(SAMPLE | {"reliability": bins, "include": []})["reliability"]
+        assert found["positives"] == [0, 3]
+        assert found["negatives"] == [2, 1]
+        wide = curves(SAMPLE | {"reliability": bins, "include": [], "intervals": {"level": 0.99}})["reliability"]
+        assert wide["observed"] == found["observed"] == [0, 0.75]
+        assert wide["lower"][1] < found["lower"][1] < 0.75 < found["upper"][1] < wide["upper"][1]
+
+    def test_its_options_are_those_of_ece(self):
+        asked = {"include": ["statistics"], "reliability": {"bins": 1}}
+        assert curves(SAMPLE | asked)["statistics"]["ece"] == pytest.approx(abs(0.5 - 3.7 / 6), rel=1e-14)
+
+    @pytest.mark.parametrize("accept", ["text/csv", "application/vnd.apache.arrow.stream"])
+    def test_is_a_table(self, accept):
+        whole = curves(SAMPLE | {"reliability": {}, "include": []})["reliability"]
+        answer = ask(SAMPLE | {"reliability": {}}, accept=accept, table="reliability").body
+        read = asking.read_csv(answer.decode()) if accept == "text/csv" else pa.ipc.open_stream(answer).read_all()
+        assert (read if accept == "text/csv" else read.to_pydict()) == whole
+
+    @pytest.mark.parametrize(
+        "body", [SAMPLE | {"thresholds": [0.5]}, {"counts": {"tp": [1], "fp": [0], "positives": 2, "negatives": 2}}]
+    )
+    def test_is_null_with_a_word_where_scores_are_unknown(self, body):
+        answer = curves(body | {"reliability": {}, "include": []})
+        assert answer["reliability"] is None
+        assert "reliability is null" in answer["warnings"][-1]["detail"]
+
+    @pytest.mark.parametrize("change", [{"soft_labels": [0.9, 0.2, 0.6, 0.7, 0.1, 0]}, {}])
+    def test_without_a_number_of_examples_ends_are_null_with_a_word(self, change):
+        body = {"scores": SAMPLE["scores"]} | change
+        if not change:
+            masses = {"positives": [0.5, 1.5], "negatives": [2.5, 1.5]}
+            body = {"groups": {"score": [0.9, 0.2]} | masses}
+        answer = curves(body | {"reliability": {}, "include": ["statistics"]})
+        assert set(answer["reliability"]["lower"] + answer["reliability"]["upper"]) == {None}
+        assert answer["statistics"]["ece_if_calibrated"] is None
+        (warning,) = answer["warnings"]
+        assert warning["code"] == "unknown_examples"
+        assert warning["detail"].startswith("ece_if_calibrated, lower and upper are null")
+
+    def test_warns_of_a_bin_that_holds_nearly_all(self):
+        rare = {"scores": [0.01] * 19 + [0.9], "labels": [0] * 18 + [1, 1], "include": []}
+        (warning,) = curves(rare | {"reliability": {}})["warnings"]
+        assert warning["code"] == "crowded_bin"
+        assert curves(rare | {"reliability": {"by": "mass"}})["warnings"] == []
+
+    @pytest.mark.parametrize("options", [{"bins": 0}, {"bins": 101}, {"bins": 1.5}, {"by": "count"}, {"edges": [1]}])
+    def test_refuses_other_options(self, options):
+        ((pointer, _),) = refusals(SAMPLE | {"reliability": options})
+        assert pointer.startswith("/reliability/")
+
+
+class TestProbabilities:
+    ASKED = {"include": ["statistics"], "intervals": {}}  # noqa: RUF012  # never changed
+
+    def test_their_statistics_have_intervals(self):
+        answer = curves(SAMPLE | self.ASKED)
+        of = answer["intervals"]
+        assert {name: of[name]["method"] for name in ("gini", "brier", "log_loss", "calibration_slope")} == {
+            "gini": "logit",
+            "brier": "logit",
+            "log_loss": "log",
+            "calibration_slope": "wald",
+        }
+        for name in ("gini", "brier", "log_loss", "calibration_slope", "calibration_intercept"):
+            assert of[name]["lower"] < answer["statistics"][name] < of[name]["upper"]
+
+    def test_intervals_without_statistics_are_those_of_areas(self):
+        assert list(curves(SAMPLE | {"intervals": {}, "include": ["auc"]})["intervals"]) == [
+            *("roc", "pr", "average_precision")
+        ]
+
+    def test_what_is_null_has_a_warning(self):
+        perfect = {"scores": [1, 1, 0, 0], "labels": [1, 1, 0, 0]}
+        answer = curves(perfect | self.ASKED)
+        assert answer["statistics"]["calibration_slope"] is answer["statistics"]["calibration_intercept"] is None
+        assert [warning["code"] for warning in answer["warnings"]] == ["certain_scores", "interval_omitted"]
+        apart = curves({"scores": [0.9, 0.8, 0.2, 0.1], "labels": [1, 1, 0, 0]} | self.ASKED)
+        assert apart["statistics"]["calibration_slope"] is None
+        assert [warning["code"] for warning in apart["warnings"]] == ["separated_classes"]
+
+    def test_the_certain_and_wrong_are_counted(self):
+        answer = curves({"scores": [1, 0.4, 0.3], "labels": [0, 1, 0], "include": ["statistics"]})
+        codes = {warning["code"]: warning["detail"] for warning in answer["warnings"]}
+        assert "weigh 1;" in codes["clipped_scores"]
+        assert answer["statistics"]["log_loss"] > 12

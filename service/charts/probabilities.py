@@ -14,9 +14,9 @@ from service.charts.figure import Figure
 from service.charts.legend import Layer
 from service.charts.plane import Plane
 from service.charts.wording import read, totals
-from service.curves.calibration import are_probabilities
 from service.curves.costs import CostOptions, Costs
 from service.curves.drawing import CurvesDrawing, along
+from service.curves.score_probabilities import are_probabilities
 from service.curves.simplification import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
 

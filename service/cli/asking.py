@@ -38,15 +38,13 @@ from service.operations import OPERATIONS
 from service.request import Request
 from service.settings import Settings, SettingsError, read_settings
 from service.wire.answers.parts import Document
+from service.wire.formats.inputs import MISSING
 from service.wire.formats.missing_cells import without_missing
-from service.wire.formats.query_options import MISSING, Decoded
+from service.wire.formats.query_options import Decoded
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
 from service.wire.problems import Problem, problem_document
-
-Explain = Callable[[Document], Iterable[str]]
-"""From a problem document to lines for a reader."""
 
 
 @dataclass(frozen=True)
@@ -110,24 +108,30 @@ class Question:
         if self.server is not None and is_whole and isinstance(source, InputFile) and fits_a_query(query):
             request = Request(self.operation, "", source.declared_type, accept, tuple(query.items()), source.content)
             return self._posted(self.server, request, partial(self.problem_lines, as_sent=True))
-        decoded = replace(self.decoded, document={**self.document, **fields}) if more else self.decoded
-        return self.ask_with(self.operation, decoded, accept, self.problem_lines)
-
-    def ask_with(self, operation: str, decoded: Decoded, accept: str, explain: Explain) -> bytes:
-        """Get the answer to a decoded request."""
+        decoded = replace(self.decoded, document={**self.document, **fields})
         if self.server is None:
             use_compiled()
-            result = answer_decoded(Request(operation, "", JSON, accept, (), b""), decoded, self.limits)
+            result = answer_decoded(Request(self.operation, "", JSON, accept, (), b""), decoded, self.limits)
             if result.problem is not None:
-                fail(explain(orjson.loads(result.body)))
+                fail(self.problem_lines(orjson.loads(result.body)))
             return result.body
+        return self._sent(self.server, decoded, accept)
+
+    def _sent(self, server: ServerAddress, decoded: Decoded, accept: str) -> bytes:
+        """Get the answer of a server to what was read here."""
         writer = JsonWriter()
+
+        def explain(problem: Document) -> Iterable[str]:
+            """Tell rows as they were before some were left out."""
+            errors = [error | {"pointer": decoded.pointer(error["pointer"])} for error in problem.get("errors", [])]
+            return self.problem_lines(problem | {"errors": errors})
+
         try:
             decoded = without_missing(decoded)
-            request = Request(operation, "", JSON, accept, (), writer.written(decoded.document))
+            request = Request(self.operation, "", JSON, accept, (), writer.written(decoded.document))
         except Problem as problem:
-            fail(explain(_outer(_document_of(problem), decoded)))
-        found = self._posted(self.server, request, lambda problem: explain(_outer(problem, decoded)))
+            fail(explain(_document_of(problem)))
+        found = self._posted(server, request, explain)
         warnings = (*decoded.warnings, *dict.fromkeys(writer.warnings))
         if accept != JSON or not warnings:
             return found
@@ -135,7 +139,7 @@ class Question:
         document["warnings"] = [*map(asdict, warnings), *document["warnings"]]
         return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
-    def _posted(self, server: ServerAddress, request: Request, explain: Explain) -> bytes:
+    def _posted(self, server: ServerAddress, request: Request, explain: Callable[[Document], Iterable[str]]) -> bytes:
         """Get the answer of a server."""
         from service.cli.over_http import advice_on, post  # noqa: PLC0415  # slow to import, rarely needed
 
@@ -253,12 +257,6 @@ class Question:
 def _document_of(problem: Problem) -> Document:
     found: Document = orjson.loads(problem_document(problem, ""))
     return found
-
-
-def _outer(problem: Document, decoded: Decoded) -> Document:
-    """A problem whose rows are those of the files, if some were left out."""
-    errors = [error | {"pointer": decoded.pointer(error["pointer"])} for error in problem.get("errors", [])]
-    return problem | ({"errors": errors} if errors else {})
 
 
 def use_compiled() -> None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import groupby
 from pathlib import PurePath
 from typing import Any
 
 import click
 
 from service.cli.asking import Question, RequestPart
-from service.cli.differences import differences
 from service.cli.layout import (
     chosen_rows,
     column_lines,
@@ -24,6 +24,7 @@ from service.cli.options import NAME_LIST, Texts
 from service.cli.own_options import FOR_OPTION, of_one_file, texts_of_files
 from service.cli.sources import FileAccess
 from service.curves.comparison import MOST_EVALUATIONS
+from service.inference.rules import percent
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
 from service.wire.formats.query_options import names_or_json
@@ -37,6 +38,8 @@ _FEWEST = 2
 _SHORT_NAME = 11
 """The longest name that is on the same line as its areas."""
 
+_LEVEL = 0.95
+_SAID_BELOW = "maybe_paired"
 _COMPARISONS = OPERATIONS["comparisons"]
 _EVALUATION = one_evaluation(READING_FIELDS)
 _JOINT_HULL = ("threshold", "tp", "fp", "tpr", "fpr", "suppliers")
@@ -103,6 +106,19 @@ def _question(paths: Mapping[str, str], given: Texts, access: FileAccess, option
     return Question("comparisons", parts, access.server, of_request)
 
 
+def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
+    """Whether all have the same rows: as said, or as columns of one table."""
+    part = question.parts[0]
+    if part.place or part.source.is_table:
+        return bool(options["paired"]) or not part.place
+    return bool(options["paired"] or question.document.get("paired"))
+
+
+def _asked(question: Question, options: Mapping[str, Any]) -> dict[str, object]:
+    """What the summary requests: how each differs from the first."""
+    return {"intervals": {}, "against": "first", "adjust": "none", "paired": _is_paired(question, options)}
+
+
 def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[str]:
     """Format an answer for a reader."""
     names, sources = document["auc"]["name"], [part.source for part in question.parts]
@@ -115,9 +131,9 @@ def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[
     yield from _area_lines(document["auc"])
     yield from direction_lines(document)
     yield ""
-    same_rows = paired or (not question.parts[0].place and sources[0].is_table)
-    differ = differences(question, paired=same_rows)
-    yield from differ.lines()
+    maybe_paired = any(warning["code"] == _SAID_BELOW for warning in document["warnings"])
+    how = "paired" if _is_paired(question, {"paired": paired}) else "not paired"
+    yield from _difference_lines(document["differences"], how, maybe_paired=maybe_paired)
     yield ""
     if document["dominance"] is None:
         yield "Dominance and the best curves are omitted: see the warning not_a_sweep."
@@ -132,7 +148,8 @@ def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[
     for index, best in document["best_tradeoff"].items():
         yield ""
         yield from _best_lines(f"Best {index} at each weight of recall", best)
-    yield from warning_lines({"warnings": document["warnings"] + differ.told()}, said="below_chance")
+    warnings = [warning for warning in document["warnings"] if warning["code"] != _SAID_BELOW]
+    yield from warning_lines({"warnings": warnings}, said="below_chance")
 
 
 def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
@@ -159,6 +176,36 @@ def _starred(values: list[float | None]) -> list[str]:
     """Format a column, with a star at the greatest value; missing values are ignored."""
     greatest = max((value for value in values if value is not None), default=None)
     return [f"{'*' if value is not None and value == greatest else ''}{fraction(value)}" for value in values]
+
+
+def _difference_lines(differences: dict[str, list[Any]], how: str, *, maybe_paired: bool) -> Iterable[str]:
+    """Format the differences from the first, with a row for each area below each name."""
+    yield f"Differences from the first, with {percent(_LEVEL)} % intervals, {how}"
+    rows = [dict(zip(differences, row, strict=True)) for row in zip(*differences.values(), strict=True)]
+    head = ["", "difference", "interval", "p", "verdict"]
+    first, *lines = table_lines([head, *map(_difference_cells, rows)], "<>>><")
+    yield f"  {first}"
+    for name, cells in groupby(zip(rows, lines, strict=True), key=lambda each: each[0]["name"]):
+        yield f"  {name}"
+        yield from (f"  {line}" for _, line in cells)
+    if None in differences["lower"]:
+        yield "  -  a warning says why."
+    if maybe_paired:
+        yield "  The labels agree row by row: if the rows are the same examples, add --paired."
+
+
+def _difference_cells(row: dict[str, Any]) -> list[str]:
+    lower, upper = row["lower"], row["upper"]
+    verdict = "undecided"
+    if lower is not None and not lower <= 0 <= upper:
+        verdict = "higher" if lower > 0 else "lower"
+    return [
+        row["area"],
+        "-" if row["difference"] is None else f"{row['difference']:+.6f}",
+        "-" if lower is None else f"{lower:+.6f} to {upper:+.6f}",
+        "-" if row["p_value"] is None else f"{row['p_value']:.3g}",
+        verdict,
+    ]
 
 
 def _dominance_lines(dominance: dict[str, list[Any]], names: list[str]) -> Iterable[str]:
@@ -213,5 +260,6 @@ SCREEN = Screen(
         ),
         one_evaluation({name: _COMPARISONS.form.fields[name] for name in (*READING_FIELDS, "indices")}),
         _question,
+        _asked,
     ),
 )

@@ -22,7 +22,9 @@ from service.cli.layout import (
 from service.cli.operation_command import Screen
 from service.cli.options import NAME_LIST, Texts, flag
 from service.curves.evaluation import INCLUDES
+from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.operations import OPERATIONS
+from service.operations.row_cells import DECISIONS
 from service.wire.answers.parts import Document
 
 AREA_MEANINGS = {
@@ -45,7 +47,15 @@ _TABLES = {table.name: table.columns for table in OPERATIONS["curves"].tables}
 _COSTS = [replace(each, kind="count") if each.name == "cost" else each for each in _TABLES["costs"]]
 """A cost is no fraction."""
 
-_TITLES = {"operating_points": "Operating points", "partial": "Partial areas", "costs": "Costs"}
+_TITLES = {
+    "operating_points": "Operating points",
+    "partial": "Partial areas",
+    "costs": "Costs",
+    "reliability": "Reliability",
+    "gains": "Gains",
+    "net_benefit": "Net benefit",
+}
+_METRICS_IN_A_LINE = 4
 _VERTEX = ("threshold", "tp", "fp", "recall", "fpr", "precision")
 _INTERVALS = ("lower", "upper", "standard_error", "level", "method")
 
@@ -87,16 +97,20 @@ def _lines(document: Document) -> Iterable[str]:
         yield ""
         yield from _interval_lines(document["intervals"])
     for name, title in _TITLES.items():
-        if name in document:
+        if document.get(name):
             yield ""
             yield title
             yield from column_lines(_COSTS if name == "costs" else _TABLES[name], document[name])
+    if "decisions" in document:
+        yield ""
+        yield from _decision_lines(document["decisions"])
     if "statistics" in document:
         yield ""
         yield "Statistics"
         found = document["statistics"]
         numbers = {each.name: cell_text(found[each.name], each.kind) for each in _TABLES["statistics"]}
-        yield from table_lines([[*each] for each in numbers.items()], "<>")
+        intervals = document.get("intervals", {})
+        yield from table_lines([[*each, _range(intervals.get(each[0]))] for each in numbers.items()], "<><")
         yield from dash_lines([[*numbers], [*numbers.values()]])
     if document.get("calibration"):
         pools = document["calibration"]
@@ -111,6 +125,27 @@ def _lines(document: Document) -> Iterable[str]:
     yield from warning_lines(document, said="below_chance")
 
 
+def _decision_lines(decisions: dict[str, list[Any]]) -> Iterable[str]:
+    """Format the rows of decisions, and their metrics below, a few in a line."""
+    counts = [each.name for each in DECISIONS]
+    metrics = [name for name in decisions if name not in counts]
+    yield "Decisions"
+    yield from column_lines(_TABLES["decisions"], decisions, names=counts)
+    for start in range(0, len(metrics), _METRICS_IN_A_LINE):
+        names = metrics[start : start + _METRICS_IN_A_LINE]
+        rows = zip(
+            decisions["decision"], *([fraction(cell) for cell in decisions[name]] for name in names), strict=True
+        )
+        yield ""
+        yield from table_lines([["decision", *names], *(list(row) for row in rows)], "<" + ">" * len(names))
+    if any(
+        value is None and tp is not None
+        for name in metrics
+        for value, tp in zip(decisions[name], decisions["tp"], strict=True)
+    ):
+        yield "  -  undefined: a denominator is 0"
+
+
 def _bound_lines(bounds: dict[str, dict[str, float] | None]) -> Iterable[str]:
     """Format the bounds of areas, with enough digits to tell close ones apart, and the distance between them."""
     rows = [
@@ -122,12 +157,20 @@ def _bound_lines(bounds: dict[str, dict[str, float] | None]) -> Iterable[str]:
     yield from table_lines([["", "lower", "upper", "apart"], *rows], "<>>>")
 
 
+def _range(interval: dict[str, Any] | None) -> str:
+    """The interval of a statistic; empty if it has none."""
+    if interval is None:
+        return ""
+    return f"{fraction(interval['lower'])} to {fraction(interval['upper'])}, {percent(interval['level'])} %"
+
+
 def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str]:
     """Format the areas' intervals; an area without one has only its name."""
     kinds = {each.name: each.kind for each in _TABLES["intervals"]}
     rows = [
         [area, *("-" if interval is None else cell_text(interval[name], kinds[name]) for name in _INTERVALS)]
-        for area, interval in intervals.items()
+        for area in AREAS_WITH_INTERVALS
+        for interval in (intervals[area],)
     ]
     yield "Intervals of the areas"
     yield from table_lines([["", *_INTERVALS], *rows], "<>>>><")

@@ -22,8 +22,7 @@ from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.evaluation import CurvesWarning
 from service.wire.columns import Column, distinct_labels
 from service.wire.formats.csv_dialect import DECIMALS, DELIMITERS, has_numbers_as_names
-from service.wire.formats.likely_columns import unused_weights
-from service.wire.formats.query_options import (
+from service.wire.formats.inputs import (
     CLOSED_ENDS,
     COUNTS_COLUMNS,
     CSV_PARAMETERS,
@@ -33,9 +32,9 @@ from service.wire.formats.query_options import (
     SLICES,
     SOFT_LABELS,
     TOTALS,
-    Decoded,
-    options_of,
 )
+from service.wire.formats.likely_columns import unused_weights
+from service.wire.formats.query_options import Decoded, options_of
 from service.wire.formats.table_columns import listed_names
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits

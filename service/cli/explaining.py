@@ -18,7 +18,7 @@ from service.cli.layout import MOST_ROWS, listing_lines, shortened
 from service.cli.options import flag
 from service.request import Request
 from service.wire.answers.parts import Document
-from service.wire.formats.query_options import (
+from service.wire.formats.inputs import (
     COLUMN_PARAMETERS,
     COUNTS_COLUMNS,
     CSV_PARAMETERS,

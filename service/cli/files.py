@@ -13,7 +13,8 @@ from service.cli.layout import terminal_safe
 from service.environment import leave_pandas_out
 from service.wire.formats.charsets import guessed_in_utf8
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
+from service.wire.formats.inputs import CSV_PARAMETERS
+from service.wire.formats.query_options import Decoded
 from service.wire.formats.signatures import other_signature_of, signature_of
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits

@@ -203,17 +203,6 @@ def direction_lines(document: dict[str, Any]) -> Iterable[str]:
             yield f"  roc{whose} is below {CHANCE}: do the scores run the other way? See --lower-is-positive."
 
 
-def p_value_lines(checks: Iterable[dict[str, Any]]) -> Iterable[str]:
-    """Explain, below differences, a p-value and an interval that disagree about whether there is one."""
-    for check in checks:
-        interval, p = check["interval"], check["p_value"]
-        if check["rule"].get("max_drop") is None or interval is None or p is None:
-            continue
-        if (p < 1 - interval["level"]) == (interval["lower"] <= 0 <= interval["upper"]):
-            yield "  p and the interval come from two methods, which disagree here; the verdict follows the interval."
-            return
-
-
 def warning_lines(document: dict[str, Any], *, said: str = "") -> Iterable[str]:
     """Format an answer's warnings, after an empty line, if it has any besides one that was `said` before.
 

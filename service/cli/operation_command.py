@@ -32,11 +32,13 @@ class Named:
     argument   the argument, called `files`.
     form       how each file is read, which takes the place of the operation's form.
     question   puts them together, given the options of the form; takes its own from the others.
+    asked      the fields that the screen requests, given the other options.
     """
 
     argument: click.Argument
     form: TableForm
     question: Callable[[Any, Texts, FileAccess, dict[str, Any]], Question]
+    asked: Callable[[Question, Mapping[str, Any]], Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,19 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
         for option, value in options.items():
             if as_json and value is True:
                 raise click.UsageError(f"{flag(option)} is for the summary; it cannot be combined with --json.")
+        heading: tuple[str, ...] = ()
+        asked: Mapping[str, object] = {}
         if screen.named is None:
             question = _of_one_table(operation, options.pop("file"), given, access)
-            heading: tuple[str, ...] = (question.parts[0].source.name, "")
+            source = question.parts[0].source
+            heading = (source.name, "")
+            if source.is_table and not as_json:
+                asked = options_of(screen.asked(given, access.engine is not None), form.fields)
         else:
             question = screen.named.question(options.pop("files"), given, access, options)
-            options["question"], heading = question, ()
-        is_summary = not as_json and question.parts[0].source.is_table
-        asked = screen.asked(given, access.engine is not None) if is_summary else {}
-        text: bytes | str = question.ask(more=options_of(asked, form.fields))
+            asked = {} if as_json else screen.named.asked(question, options)
+            options["question"] = question
+        text: bytes | str = question.ask(more=asked)
         if not as_json:
             document = orjson.loads(text) if access.server is None else printable(orjson.loads(text))
             text = "".join(f"{line}\n" for line in (*heading, *screen.lines(document, **options)))

@@ -15,7 +15,7 @@ import click
 
 from service.cli.command_error import end
 from service.cli.files import FORMATS
-from service.wire.formats.query_options import COUNTS_COLUMNS, GROUPS_COLUMNS, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.inputs import COUNTS_COLUMNS, GROUPS_COLUMNS, SAMPLE_COLUMNS, TOTALS
 from service.wire.formats.tables import TableForm
 from service.wire.requests.fields import ChoiceSet, Field, Flag
 

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from service.cli.options import flag
+from service.wire.formats.inputs import OF_ONE_EVALUATION
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.formats.query_options import OF_ONE_EVALUATION
 from service.wire.usual_names import meant
 
 _OF_BASELINE = ("delimiter", "decimal", "positive_label")

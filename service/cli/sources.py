@@ -15,7 +15,7 @@ from service.cli.explaining import Source
 from service.cli.files import InputFile
 from service.cli.options import flag
 from service.cli.server_address import ServerAddress, server_of
-from service.wire.formats.query_options import CSV_PARAMETERS
+from service.wire.formats.inputs import CSV_PARAMETERS
 from service.wire.media_types import CSV, JSON
 
 

@@ -10,13 +10,21 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl
 
+from werkzeug.test import TestResponse
+
 from service.app import create_app
 from service.operations.operation import Operation
 from service.settings import read_settings
-from service.wire.media_types import CSV, JSON
+from service.wire.media_types import CSV, JSON, SVG, TEXT
 
 Examples = dict[str, dict[str, Any]]
 """{media type: {name: a request, and summaries of it and of its answer}}"""
+
+_PARTS = {
+    SVG: ("The beginning and the end of a picture", re.compile(r"\A.*</desc>|</svg>\Z")),
+    TEXT: ("The beginning of a picture", re.compile(r"\A(?:.*\n){3}")),
+}
+"""{media type of a picture: what an example shows of it}"""
 
 _QUERY = re.compile(r"`\?([^`]+)`")
 
@@ -25,9 +33,9 @@ def answers_of(operation: Operation, examples: Examples) -> dict[tuple[str, str]
     """Ask the application: {(status, media type): {name: the example of an answer}}."""
     client = create_app(read_settings({})).test_client()
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for kind, name, accept in _asked(operation, examples):
+
+    def ask(kind: str, name: str, accept: str) -> TestResponse:
         example = examples[kind][name]
-        told = example["answer"]
         query = _query_of(example) | ({"table": name} if accept == CSV else {})
         body = json.dumps(example["value"]) if kind == JSON else example["value"]
         headers = {"Accept": accept}
@@ -35,8 +43,18 @@ def answers_of(operation: Operation, examples: Examples) -> dict[tuple[str, str]
         answer = client.post(path, data=body, content_type=kind, query_string=query, headers=headers)
         if answer.mimetype != accept:
             raise LookupError(f"The example {name} of {operation.name} is refused: {answer.text}")
+        return answer
+
+    for kind, name, accept in _asked(operation, examples):
+        answer = ask(kind, name, accept)
         status, value = str(answer.status_code), answer.get_json() if accept == JSON else answer.text
+        told = examples[kind][name]["answer"]
         summary = told[accept] if isinstance(told, dict) else told
+        if accept == JSON and (status, accept) not in found:
+            for drawn, (summary_of_part, part) in _PARTS.items():
+                if drawn in operation.media_types:
+                    shown = "".join(part.findall(ask(kind, name, drawn).text))
+                    found[status, drawn] = {"picture": {"summary": summary_of_part, "value": shown}}
         found.setdefault((status, accept), {})[name] = {"summary": summary, "value": value}
     return found
 

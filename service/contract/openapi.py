@@ -5,33 +5,23 @@ headers, problems, and longer descriptions of some schemas and parameters. examp
 operation's examples send; the answers are the application's.
 """
 
-from pathlib import Path
 from typing import Any
 
-import yaml
-
 from service.answer import REQUEST_MEDIA_TYPES
+from service.charts.picture import CHARTS
 from service.contract.answers import Examples, answers_of
+from service.contract.frame import all_responses, frame, loaded, problems, response
 from service.contract.schemas import Tree, answer_schemas, camel, named_shape, reference, request_schemas
 from service.operations import OPERATIONS
 from service.operations.operation import Operation
-from service.wire.formats.query_options import COUNTS_COLUMNS, PICTURE_PARAMETERS
-from service.wire.media_types import (
-    ARROW_FILE,
-    ARROW_STREAM,
-    CSV,
-    JSON,
-    MARKDOWN,
-    PARQUET,
-    PNG,
-    SVG,
-    TEXT,
-    XML,
-)
+from service.wire.formats.codings import CODINGS
+from service.wire.formats.csv_dialect import MARKS
+from service.wire.formats.inputs import COUNTS_COLUMNS, PICTURE_PARAMETERS
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, PNG, SVG, TEXT, XML
 from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.fields import ChoiceSet, Field, Scalar
+from service.wire.requests.gates_schemas import FAIL_STATUSES
 
-_FOLDER = Path(__file__).parent
 _OTHER_BODIES = {
     CSV: "CsvTable",
     ARROW_STREAM: "ArrowStream",
@@ -45,66 +35,73 @@ _OTHER_BODIES = {
 }
 """{media type: the schema of a body that is not JSON}"""
 
-
-def prose() -> Tree:
-    """The frame."""
-    return _loaded("prose.yaml")
-
-
-def examples_of(operation: str) -> Examples:
-    """The examples of an operation's requests."""
-    return _loaded(f"examples/{operation}.yaml")
+_IN_TABLES = (
+    " JSON has everything; CSV and Arrow have one table. CSV has a header row, an empty field for `null`, and `true` "
+    "or `false` for a boolean."
+)
 
 
 def contract() -> Tree:
     """The whole contract."""
-    frame = prose()
-    told = frame.pop("parameters")
+    whole = frame()
+    told, charts = whole.pop("parameters"), whole.pop("charts")
+    own, paths = whole["components"]["schemas"], whole["paths"]
     schemas: Tree = {}
     for name, operation in OPERATIONS.items():
         schemas |= request_schemas(operation) | answer_schemas(operation)
-        path = frame["paths"][f"/v1/{name}"]["post"]
-        _fill(path, operation, told, schemas, frame["components"])
-    own = frame["components"]["schemas"]
-    frame["components"]["schemas"] = {
-        name: schemas.get(name, {}) | own.get(name, {}) for name in dict.fromkeys((*schemas, *own))
+        if name in CHARTS:
+            schemas[f"{camel(name)}Charts"] = _charts(name, charts)
+        path = paths[f"/v1/{name}"]
+        path["post"] = _evaluating(path["post"], operation, told, schemas, whole["components"]["responses"])
+    _add_formats(own["AnswerFormats"], paths["/version"]["get"])
+    whole["components"]["schemas"] = {
+        name: _merged(schemas[name], own.get(name, {})) if name in schemas else _required(own[name])
+        for name in dict.fromkeys((*schemas, *own))
     }
-    return frame
+    return whole
 
 
-def _fill(path: Tree, operation: Operation, told: Tree, schemas: Tree, components: Tree) -> None:
-    """Put into the path of an operation its parameters, its bodies and its answers."""
-    examples = examples_of(operation.name)
-    body, answer = path["requestBody"], path["responses"]["200"]
-    table = body.pop("table")
-    path["parameters"] = [*_parameters(operation, told, schemas)]
+def _evaluating(path: Tree, operation: Operation, told: Tree, schemas: Tree, shared: Tree) -> Tree:
+    """The path of an operation, with its parameters, its bodies and its answers."""
+    examples: Examples = loaded(f"examples/{operation.name}.yaml")
     request = camel(operation.name) + "Request"
-    of_bodies = {kind: _OTHER_BODIES.get(kind, "") for kind in REQUEST_MEDIA_TYPES} | {JSON: request, CSV: table}
-    body |= {
-        "required": True,
-        "content": {
-            kind: {"schema": reference(name)} | _shown(_requests(examples.get(kind, {})))
-            for kind, name in of_bodies.items()
-        },
-    }
-    pictures = answer.pop("pictures", {})
-    headers = {name: {"$ref": f"#/components/headers/{name}"} for name in answer["headers"]}
-    answered = answers_of(operation, examples)
+    of_bodies = _OTHER_BODIES | {JSON: request, CSV: path["table"]}
     of_answers = _OTHER_BODIES | {JSON: f"{camel(operation.name)}Answer"}
-    answer["headers"] = headers
-    answer["content"] = {
-        kind: {"schema": reference(of_answers[kind])} | _shown(answered.get(("200", kind), pictures.get(kind, {})))
-        for kind in operation.media_types
+    passed: Tree = {}
+    failed: Tree = {}
+    for (status, kind), shown in answers_of(operation, examples).items():
+        (passed if status == "200" else failed)[kind] = shown
+
+    def content(shown: Tree) -> Tree:
+        return {
+            kind: {"schema": reference(of_answers[kind])} | _shown(shown.get(kind)) for kind in operation.media_types
+        }
+
+    more = ("Content-Encoding", "Vary", *(["Rocpr-Warnings"] if operation.tables else []))
+    wrong = problems(path["wrong"], f"/v1/{operation.name}")
+    of_statuses = {
+        "200": response(path["answer"].strip() + (_IN_TABLES if operation.tables else ""), content(passed), *more),
+        "422": response("The request is well-formed but has wrong values; `errors` points to them.", wrong),
     }
-    others = {key: shown for key, shown in answered.items() if key[0] != "200"}
-    if others:  # a failed gate, whose statuses share a response
-        content = {kind: {"schema": reference(of_answers[kind])} for kind in operation.media_types}
-        for (_, kind), shown in others.items():
-            content[kind] |= _shown(shown)
-        failed = components["responses"]["FailedGate"]
-        for kind, shown in failed.pop("pictures").items():
-            content[kind] |= _shown(shown)
-        failed["content"] = content
+    if failed:
+        shared["FailedGate"] = response(path["failed"], content(failed), *more)
+        of_statuses |= {str(status): {"$ref": "#/components/responses/FailedGate"} for status in FAIL_STATUSES}
+    return {
+        "operationId": path["operationId"],
+        "tags": [operation.name],
+        "summary": path["summary"],
+        "description": path["description"],
+        "requestBody": {
+            "description": path["body"],
+            "required": True,
+            "content": {
+                kind: {"schema": reference(of_bodies[kind])} | _shown(_requests(examples.get(kind, {})))
+                for kind in REQUEST_MEDIA_TYPES
+            },
+        },
+        "responses": all_responses(of_statuses),
+        "parameters": _parameters(operation, told, schemas),
+    }
 
 
 def _parameters(operation: Operation, told: Tree, schemas: Tree) -> list[Tree]:
@@ -113,15 +110,19 @@ def _parameters(operation: Operation, told: Tree, schemas: Tree) -> list[Tree]:
     found: list[Tree] = []
     if operation.tables:
         shape = {"type": "string", "enum": [table.name for table in operation.tables]}
-        found.append(_parameter("table", _told("table", operation, told), shape))
+        which = f"Which table an answer in CSV or Arrow has; `{operation.tables[0].name}` by default."
+        others = "Not allowed with a JSON answer, which has all of them."
+        text = " ".join(f"{which} {_told('table', operation, told)} {others}".split())
+        found.append(_parameter("table", text, shape))
     for name in (*form.parameters, *form.drawn, *pictures):
         field = form.fields.get(name)
         about = _told(name, operation, told)
         own = told["own"].get(operation.name, {})
         if name in own:
             found.append({"name": name, "in": "query"} | own[name])
-        elif name in told["shapes"]:
-            found.append(_parameter(name, about, told["shapes"][name]))
+        elif name in MARKS:
+            shape = {"type": "string", "enum": [*dict.fromkeys((*MARKS[name], *MARKS[name].values()))]}
+            found.append(_parameter(name, about, shape))
         elif field is None or name in told["columns"] or isinstance(field, Scalar):
             example = told["columns"].get(name)
             shape = {"type": "string"} | ({"examples": [example]} if example else {})
@@ -175,10 +176,35 @@ def _requests(examples: Tree) -> Tree:
     }
 
 
-def _shown(examples: Tree) -> Tree:
+def _shown(examples: Tree | None) -> Tree:
     return {"examples": examples} if examples else {}
 
 
-def _loaded(name: str) -> Tree:
-    tree: Tree = yaml.load((_FOLDER / name).read_bytes(), Loader=yaml.CSafeLoader)
-    return tree
+def _charts(operation: str, told: Tree) -> Tree:
+    """The schema of the pictures within an answer."""
+    shapes = {chart: {"description": told[operation][chart], "type": "string"} for chart in CHARTS[operation]}
+    return {"description": told["about"], "type": "object", "properties": shapes}
+
+
+def _add_formats(schema: Tree, path: Tree) -> None:
+    """Describe the media types of answers, and put those of this version into its example."""
+    media_types = {name: [*operation.media_types] for name, operation in OPERATIONS.items()}
+    listed = {"type": "array", "items": {"type": "string"}}
+    schema["properties"] = {name: {"description": f"Of `/v1/{name}`."} | listed for name in media_types}
+    shown = path["responses"]["200"]["content"][JSON]["examples"]["version"]["value"]
+    shown["formats"] = {"requests": [*REQUEST_MEDIA_TYPES], "answers": media_types, "codings": [*CODINGS]}
+
+
+def _merged(declared: Tree, own: Tree) -> Tree:
+    """What the frame says instead of a declaration."""
+    properties = {"properties": declared.get("properties", {}) | own["properties"]} if "properties" in own else {}
+    return declared | own | properties
+
+
+def _required(schema: Tree) -> Tree:
+    """A schema of the frame alone: an object needs all of its properties, unless they are optional."""
+    if "properties" not in schema:
+        return schema
+    optional = schema.pop("optional", ())
+    required = [name for name in schema["properties"] if name not in optional]
+    return {"type": "object", "required": required} | schema

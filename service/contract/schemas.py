@@ -121,7 +121,7 @@ def _of_part(part: Part, found: Tree) -> Tree:
     elif isinstance(part, Keyed):
         inner = part.inner or f"{name}Row"
         found[inner] = _row(part.columns) if isinstance(part, KeyedRows) else _columns(part)
-        found[name] = {"description": part.about} | _by_key(part.keys, inner, every=part.every)
+        found[name] = {"description": part.about} | _by_key(part.keys, inner, part.others, every=part.every)
     elif isinstance(part, AnswerRow):
         found[name] = {"description": part.about} | _row(part.columns)
     elif isinstance(part, AnswerTable):
@@ -140,9 +140,9 @@ def _add_nested(part: Nested, name: str, found: Tree) -> None:
         found[name] = {"description": part.about} | _object(part.parts, found)
 
 
-def _by_key(keys: tuple[str, ...], inner: str, *, every: bool) -> Tree:
+def _by_key(keys: tuple[str, ...], inner: str, others: tuple[str, ...] = (), *, every: bool) -> Tree:
     required = {"required": [*keys]} if every else {}
-    return {"type": "object", **required, "properties": {key: reference(inner) for key in keys}}
+    return {"type": "object", **required, "properties": {key: reference(inner) for key in (*keys, *others)}}
 
 
 def _row(columns: tuple[Cells, ...]) -> Tree:

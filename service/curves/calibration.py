@@ -5,10 +5,9 @@
     score   of a pool, its share of positives
     parts   of the Brier score, sums over scores and pools
 
-Knows the table and its hull. Source: Fawcett & Niculescu-Mizil 2007, "PAV and the ROC convex hull".
+Knows the table, its hull, and its probabilities. Source: Fawcett & Niculescu-Mizil 2007, "PAV and the ROC convex hull".
 """
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,9 +15,7 @@ import numpy as np
 
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.confusion import ConfusionTable
-
-_ROUNDING = 2.0**-50
-"""How far scores may be beyond 0 or 1 and still be probabilities: 4 units in the last place of 1."""
+from service.curves.score_probabilities import Probabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,21 +64,8 @@ def calibration(table: ConfusionTable, vertices: IntArray) -> Calibration:
     return Calibration(*(column[::step].copy() for column in columns))  # encoders need contiguous columns
 
 
-def score_range(table: ConfusionTable) -> tuple[float, float] | None:
-    """The least and the greatest score; None if the thresholds of a table are not all of its scores."""
-    if not table.of_scores:
-        return None
-    ends: list[float] = sorted(table.thresholds[[1, -1]].tolist())
-    return ends[0], ends[1]
-
-
-def are_probabilities(low: float, high: float) -> bool:
-    """Whether scores between these lie in [0, 1], but for rounding."""
-    return low >= -_ROUNDING and high <= 1 + _ROUNDING
-
-
-def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
-    """Decompose the Brier score of a table whose thresholds are the scores; empty unless these are probabilities.
+def brier_parts(scores: Probabilities, vertices: IntArray) -> BrierParts:
+    """Decompose the Brier score, given the vertices of the table's hull.
 
     A score beyond 0 or 1 by rounding counts as 0 or 1.
 
@@ -97,18 +81,12 @@ def brier_parts(table: ConfusionTable, vertices: IntArray) -> BrierParts:
     The Brier score and the uncertainty are good to 1e-14 relatively, the other two, whose terms cancel, absolutely. For
     the scores of `areas.roc_area`: 0.175 = 0.05 - 0.0625 + 0.1875.
     """
-    scores = score_range(table)
-    if scores is None or not are_probabilities(*scores):
-        return BrierParts()
-    up = math.ldexp(1.0, -math.frexp(max(table.positives, table.negatives))[1])
-    tp, fp = table.tp * up, table.fp * up
-    positives, negatives, score = np.diff(tp), np.diff(fp), np.clip(table.thresholds[1:], 0, 1)
-    score, rest = (1 - score, score) if table.lower_is_positive else (score, 1 - score)
-    total_positives, total_negatives = float(tp[-1]), float(fp[-1])
+    positives, negatives, score, rest = scores.positives, scores.negatives, scores.positive, scores.negative
+    total_positives, total_negatives = float(scores.tp[-1]), float(scores.fp[-1])
     total = total_positives + total_negatives
-    in_pools, rest_of_pools = np.diff(tp[vertices]), np.diff(fp[vertices])
+    in_pools, rest_of_pools = np.diff(scores.tp[vertices]), np.diff(scores.fp[vertices])
     sizes = np.diff(vertices)
-    sizes[-1] = tp.size - 1 - vertices[-2]  # rows equal to the last vertex
+    sizes[-1] = score.size - vertices[-2]  # rows equal to the last vertex
     pools = in_pools + rest_of_pools
     share = np.repeat(_shares(in_pools, pools), sizes)
     excess = (score - share) * ((positives + negatives) * (score + share) - 2 * positives)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.arrays import LARGEST_DOUBLE, FloatArray, IntArray
-from service.curves.calibration import Calibration, are_probabilities, calibration
+from service.curves.calibration import Calibration, calibration
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.operating_points import row_at_threshold
 from service.curves.roc import fpr, tpr
+from service.curves.score_probabilities import are_probabilities
 from service.curves.simplification import Line, pr_line, roc_line
 
 _SQUARE = 4

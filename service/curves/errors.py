@@ -101,3 +101,7 @@ class ContradictingSquares(DomainError):
 
 class NeedsExactGroups(DomainError):
     """The answer depends on single scores, which open groups do not have."""
+
+
+class NotProbabilities(DomainError):
+    """The answer depends on probabilities, and a score is not between 0 and 1."""

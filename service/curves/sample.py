@@ -25,6 +25,7 @@ class Sample:
              `lower_is_positive`.
     labels   (n,) True for a positive.
     weights  (n,) finite, >= 0: importance weights; a row of weight 0 counts as absent. None means 1 each.
+    is_soft  whether a row is a share of an example, so that the number of examples of each class is unknown.
     rest     if the negatives have several labels, or a doubtful one, a sentence that names them; else None.
 
     Raises LengthsDiffer, OneClassLabels when no positive or no negative has a weight above 0, and TotalOutOfRange when
@@ -36,6 +37,7 @@ class Sample:
     weights: FloatArray | None = None
     lower_is_positive: bool = False
     rest: str | None = None
+    is_soft: bool = False
 
     @classmethod
     def soft(
@@ -58,7 +60,9 @@ class Sample:
         if weights is not None:
             masses *= np.tile(weights, 2)
         try:
-            return cls(np.tile(scores, 2), np.arange(masses.size) < shares.size, masses, lower_is_positive)
+            return cls(
+                np.tile(scores, 2), np.arange(masses.size) < shares.size, masses, lower_is_positive, is_soft=True
+            )
         except (OneClassLabels, TotalOutOfRange) as error:
             if weights is None or error.column == "labels":
                 error.column = "soft_labels"

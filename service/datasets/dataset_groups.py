@@ -44,8 +44,7 @@ def queried_groups(query: DatasetQuery) -> dict[str, Any]:
     """
     found = _found(query)
     groups = found.groups
-    ends = {"score_from": groups.score_from, "score_to": groups.score_to}
-    fields = query.with_meaning(FoundGroups(ends | groups.masses, found.rest))
+    fields = query.with_meaning(FoundGroups(groups.ends | groups.masses, found.rest))
     if query.by:
         fields["slices"] = {name: _slice_values(found.slices[name], name, query.place) for name in query.by}
     return fields

@@ -80,7 +80,7 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
     for name in _OF_SINGLE_SCORES:
         if name in options.include:
             raise NeedsExactGroups(f"{name} needs groups of one score each: score_from must equal score_to.", "include")
-    for name in ("costs", "tuning"):
+    for name in ("costs", "tuning", "reliability", "gains", "net_benefit"):
         if getattr(options, name) is not None:
             raise NeedsExactGroups(f"{name} needs groups of one score each: score_from must equal score_to.", name)
     if options.thresholds is None:

@@ -11,25 +11,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.curves.areas import areas
+from service.curves.arrays import FloatArray
 from service.curves.bounds import Enclosure
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
+from service.curves.errors import joined
 from service.curves.evaluation import (
     Curves,
     CurvesOptions,
     CurvesWarning,
+    Tables,
     below_chance,
     curves_of,
-    evaluated_table,
     one_vs_rest,
 )
 from service.curves.histogram import Histogram
-from service.curves.hull import RocHull
 from service.inference.bounded import bound_curves, has_bounds
-from service.inference.estimates import Estimates
+from service.inference.estimates import Estimates, omitted
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.models import EvaluatedModel, Models
+from service.inference.probability_errors import bin_ends, ece_if_calibrated, statistic_intervals, without_spread
 from service.inference.rules import AREAS_WITH_INTERVALS, Metric
 
 
@@ -40,6 +42,7 @@ class EvaluatedCurves:
     warnings  those of the curves, and those of the intervals.
     drawing   what a picture draws, if one was requested.
     bounds    the bounds of every area, if there are open groups.
+    bin_ends  the ends of the intervals of the bins of `reliability`; None if the number of examples is unknown.
     """
 
     curves: Curves
@@ -47,6 +50,7 @@ class EvaluatedCurves:
     intervals: Mapping[str, Interval | None] | None = None
     drawing: CurvesDrawing | None = None
     bounds: dict[str, Enclosure | None] | None = None
+    bin_ends: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def positives(self) -> float:
@@ -76,26 +80,50 @@ def evaluate_with_intervals(
     cuts were chosen on other data does not matter.
     """
     bounded = has_bounds(evaluation, options)
-    table, selected = evaluated_table(evaluation, options)
-    hull = RocHull.of(table)
-    curves = curves_of(table, selected, options, hull)
+    tables = Tables.of(evaluation, options)
+    table = tables.table
+    curves = curves_of(tables, options)
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
     if curves.auc is not None and not isinstance(evaluation, Counts):  # which have no direction
         curves.warnings += below_chance([curves.auc.roc])
     drawing = None
     if drawn is not None:
-        drawing = curves_drawing(table, hull.vertices, evaluation, drawn)
-        curves.auc = curves.auc or areas(table, table.select(hull.vertices))  # a picture always shows them
+        drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn)
+        curves.auc = curves.auc or areas(table, table.select(tables.hull.vertices))  # a picture always shows them
     if bounded and isinstance(evaluation, Histogram):
-        found = bound_curves(curves, evaluation, options, intervals)
-        return EvaluatedCurves(curves, curves.warnings + found.warnings, found.intervals, drawing, found.bounds)
+        bounded_curves = bound_curves(curves, evaluation, options, intervals)
+        warnings = curves.warnings + bounded_curves.warnings
+        return EvaluatedCurves(curves, warnings, bounded_curves.intervals, drawing, bounded_curves.bounds)
+    model = EvaluatedModel(evaluation, table, known=curves.auc)
+    ends = _judged(curves, model, 0.95 if intervals is None else intervals.level)
     if intervals is None:
-        return EvaluatedCurves(curves, curves.warnings, drawing=drawing)
-    known = curves.auc or areas(table, table.select(hull.vertices))
+        return EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends)
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
-    models = Models((EvaluatedModel(evaluation, table, known=known),))
-    estimates = Estimates(models, intervals, [(metric, False) for metric in metrics])
-    of_areas = {metric.name: estimates.interval(metric, intervals.level) for metric in metrics}
+    estimates = Estimates(Models((model,)), intervals, [(metric, False) for metric in metrics])
+    found = {metric.name: estimates.interval(metric, intervals.level) for metric in metrics}
     # The areas already carry the warning that rows are not a sweep.
     warnings = tuple(warning for warning in estimates.warnings if warning not in curves.warnings)
-    return EvaluatedCurves(curves, curves.warnings + warnings, of_areas, drawing)
+    if curves.statistics is not None:
+        of = curves.statistics, curves.probabilities, model.strata
+        found |= statistic_intervals(*of, intervals.level, found["roc"])
+        if model.strata.enough and (names := without_spread(curves.statistics, found)):
+            warnings += (omitted(names, "all examples of a class have the same loss, which shows no spread"),)
+    return EvaluatedCurves(curves, curves.warnings + warnings, found, drawing, bin_ends=ends)
+
+
+def _judged(curves: Curves, model: EvaluatedModel, level: float) -> tuple[FloatArray, FloatArray] | None:
+    """Add to the statistics and the bins what the number of examples tells; warn if it is unknown."""
+    found = curves.probabilities
+    if found is None:
+        return None
+    if not model.strata.given:
+        parts = ["ece_if_calibrated"] * (curves.statistics is not None) + ["lower", "upper"] * (
+            "reliability" in curves.asked
+        )
+        are = f"{joined(parts)} {'are' if len(parts) > 1 else 'is'} null:"
+        detail = f"{are} neither soft labels nor sums of weights say how many examples of each class there are."
+        curves.warnings += (CurvesWarning("unknown_examples", detail),)
+        return None
+    if curves.statistics is not None:
+        curves.statistics.ece_if_calibrated = ece_if_calibrated(found, model.strata)
+    return bin_ends(found, model.strata, level) if curves.reliability is not None else None

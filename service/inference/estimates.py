@@ -79,7 +79,7 @@ class Estimates:
     def warnings(self) -> tuple[CurvesWarning, ...]:
         """Warnings about the data and the results requested so far."""
         found = [NOT_A_SWEEP for each in self._models.models if not each.table.rises] + self._warnings
-        found += [_omitted(names, why) for why, names in self._omitted.items()]
+        found += [omitted(names, why) for why, names in self._omitted.items()]
         return tuple(dict.fromkeys(found))
 
     def value(self, metric: Metric) -> float | None:
@@ -135,10 +135,10 @@ class Estimates:
         values = self._models.values(metric)
         if values is None or len(values) == 1 or not self._models.are_enough:
             return None
-        replicates = self._replicates.get((metric, True))
-        if replicates is None or metric.family in ("roc", "rate"):
-            return closed_p_value(self._models, metric, values)
-        return replicates.p_value
+        if (metric, True) in self._replicates:
+            return self._replicates[metric, True].p_value(values[0] - values[1])
+        method = method_of(metric, self._options.method, difference=True)
+        return None if method is None else closed_p_value(self._models, metric, values, method)
 
     def _can_resample(self, metric: Metric, difference: bool) -> bool:  # noqa: FBT001  # one of a pair
         """Whether resamples are needed and can be drawn."""
@@ -217,6 +217,7 @@ class Estimates:
         return _NOT_TOLD if all(can_resample(each.strata) for each in of.models) else _NOT_DRAWN
 
 
-def _omitted(names: Sequence[str], why: str) -> CurvesWarning:
+def omitted(names: Sequence[str], why: str) -> CurvesWarning:
+    """Say which intervals are null, and why."""
     subject = f"The interval of {names[0]} is" if len(names) == 1 else f"The intervals of {', '.join(names)} are"
     return CurvesWarning("interval_omitted", f"{subject} null: {why}.")

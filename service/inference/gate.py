@@ -139,7 +139,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     if models.have_same_scores:
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.kind == "max_drop" for rule in options.rules):
-        warnings += (MAYBE_PAIRED,) * _may_be_pairs(evaluation, baseline)
+        warnings += (MAYBE_PAIRED,) * may_be_pairs(evaluation, baseline)
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
 
 
@@ -181,7 +181,7 @@ def _middle(bounds: Enclosure | None) -> float | None:
     return None if bounds is None else bounds.middle
 
 
-def _may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
+def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     """Whether two evaluations look like the same examples."""
     if evaluation.rows < _FEWEST_PAIRS:
         return False
@@ -213,7 +213,8 @@ def _check(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:
         interval = estimates.interval(rule.of, options.level(rule), difference=of_drop)
     status, reason = _verdict(rule, value, baseline, interval)
     p_value = None
-    if difference is not None and (rule.metric == "roc" or (of_drop and interval is not None)):
+    always = rule.metric == "roc" and not is_resampled(rule.of, options.how.method, difference=True)
+    if difference is not None and (always or (of_drop and interval is not None)):
         p_value = estimates.p_value(rule.of)
     return Check(rule, status, value, interval, baseline, difference, p_value, reason)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from service.inference.intervals import (
     Interval,
+    area_difference_ends,
     area_difference_interval,
     delong_interval,
     difference_interval,
@@ -28,10 +29,10 @@ from service.inference.intervals import (
 )
 from service.inference.models import EvaluatedModel, Models
 from service.inference.partial_influence import perfect_lower_end, worst_upper_end
-from service.inference.proportions import Ends, p_value
+from service.inference.proportions import Ends, p_value, p_value_by_level
 from service.inference.rates import ON_CURVES, Rate, paired_rate_ends, rate_ends
 from service.inference.rules import Metric
-from service.inference.spread import Spread, paired_spread, standard_error, unpaired_spread
+from service.inference.spread import Spread, paired_spread, unpaired_spread
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
@@ -86,20 +87,21 @@ def within_limits(of: Models, metric: Metric, interval: Interval) -> Interval:
     return within_exact(interval, _exact(of.models[0], metric, 1.0, interval.level), worst)
 
 
-def closed_p_value(of: Models, metric: Metric, values: Sequence[float]) -> float | None:
-    """The two-sided p-value of no difference; None if it needs resamples.
+def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: str) -> float | None:
+    """The two-sided p-value of no difference: that of the narrowest interval that includes it.
 
-    Also None if an area or a point is exactly 0 or 1: without a spread any difference would look certain.
+    None if the interval needs resamples. Also None if the error is 0: any difference would look certain.
     """
     if of.are_alike:
         return 1.0
+    difference = values[0] - values[1]
     if metric.name in SHARES and of.paired:
         return of.shares(metric)[SHARES.index(metric.name)].p_value
     if metric.family == "rate":
-        return p_value(values[0] - values[1], _difference_ends(of, metric, values))
-    if not metric.is_area or any(value in ENDS for value in values):
-        return None
-    return difference_p_value(values[0] - values[1], _spread(of, metric).error)
+        return p_value(difference, _difference_ends(of, metric, values))
+    if any(value in ENDS for value in values):
+        return p_value_by_level(difference, lambda level: _from_both(of, metric, values, level))
+    return None if method in RESAMPLED_METHODS else _area_p_value(values, _spread(of, metric), method)
 
 
 def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, method: str) -> Interval | None:
@@ -109,12 +111,12 @@ def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, m
         return _exact(model, metric, value, level)
     if method in RESAMPLED_METHODS:
         return None
+    error = model.standard_error(metric.part or metric.name)
+    if method == "delong":
+        return delong_interval(value, error, level)
     if metric.name in ("pr", "average_precision"):
-        found = pr_logit_interval(value, model.strata.positives.effective, level)
+        found = pr_logit_interval(value, error, model.strata.effective, level)
     else:
-        error = standard_error(model.strata, metric.part or metric.name)
-        if method == "delong":
-            return delong_interval(value, error, level)
         found = logit_interval(value, error, level)
     return within_limits(Models((model,)), metric, found)
 
@@ -125,8 +127,7 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
     if metric.family == "rate":
         return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level)
     if any(value in ENDS for value in values):
-        of_both = (_of_one(*each, level, "logit") for each in zip(of.models, (metric, metric), values, strict=True))
-        ends = mover_ends(values, [(each.lower, each.upper) for each in of_both if each is not None])
+        ends = _from_both(of, metric, values, level)
         return Interval(*ends, level, "exact" if metric.is_area else "score", None)
     if method in RESAMPLED_METHODS:
         return None
@@ -134,6 +135,12 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
     if method == "delong":
         return difference_interval(values[0] - values[1], spread.error, level)
     return area_difference_interval(values, spread, level)
+
+
+def _from_both(of: Models, metric: Metric, values: Sequence[float], level: float) -> Ends:
+    """The ends of a difference from the intervals of both values, as if they were independent."""
+    of_both = (_of_one(*each, level, "logit") for each in zip(of.models, (metric, metric), values, strict=True))
+    return mover_ends(values, [(each.lower, each.upper) for each in of_both if each is not None])
 
 
 def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float) -> Interval:
@@ -154,6 +161,14 @@ def _score_ends(model: EvaluatedModel, metric: Metric, value: float, z: float) -
     if metric.family == "rate":
         return rate_ends(_rate(model, metric), value, model.shares(metric), z)
     return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, model.strata.effective, z)
+
+
+def _area_p_value(values: Sequence[float], spread: Spread, method: str) -> float | None:
+    """That of a difference of areas strictly between 0 and 1."""
+    difference = values[0] - values[1]
+    if method == "delong" or spread.error == 0:
+        return difference_p_value(difference, spread.error)
+    return p_value(difference, lambda z: area_difference_ends(values, spread, z))
 
 
 def _difference_ends(of: Models, metric: Metric, values: Sequence[float]) -> Callable[[float], Ends]:

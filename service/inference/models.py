@@ -28,7 +28,7 @@ from service.inference.partial_influence import Area, partial_mean
 from service.inference.proportions import PairedShares, Share
 from service.inference.resampled import Statistic
 from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, Metric
-from service.inference.spread import Spread
+from service.inference.spread import Spread, standard_error
 from service.inference.strata import Strata, Stratum, paired_strata, strata
 
 
@@ -76,6 +76,12 @@ class EvaluatedModel:
             return lambda tp, fp: partial_mean(tp, fp, part)
         return lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp)
 
+    def standard_error(self, area: Area) -> float:
+        """The standard error of an area, which is computed once."""
+        if area not in self._errors:
+            self._errors[area] = standard_error(self.strata, area)
+        return self._errors[area]
+
     def shares(self, metric: Metric) -> tuple[Share, Share]:
         """Recall and fpr at the metric's threshold."""
         totals, row = (self.table.positives, self.table.negatives), self.row(metric)
@@ -96,6 +102,10 @@ class EvaluatedModel:
     @cached_property
     def _areas(self) -> Areas:
         return self.known or areas(self.table, self.table.select(roc_convex_hull(self.table)))
+
+    @cached_property
+    def _errors(self) -> dict[Area, float]:
+        return {}
 
     @cached_property
     def _readings(self) -> dict[Metric, tuple[float, int | None]]:

@@ -31,11 +31,13 @@ _COSINES, _SINES = np.cos(_ANGLES).round(15), np.sin(_ANGLES).round(15)
 _HALVINGS = 45
 _FARTHEST = 40.0
 """The p-value of this z underflows."""
+_FARTHEST_LEVEL = 8.0
+"""The level of this z is the last but a few below 1."""
 _NEAR = 1e-12
 """A value this small relative to a function's total fall counts as 0."""
 _NEAREST = 1e-9
-"""The search ends at a z this small, whose p-value is 1 to nine digits. If a metric jumps where nothing is called
-positive, every z above 0 may have an interval that includes no difference."""
+"""The search ends at a z this small, whose p-value counts as 1. If a metric jumps where nothing is called positive, or
+a value is exactly 0 or 1, every z above 0 may have an interval that includes no difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,13 @@ def range_including(estimate: float, values: FloatArray) -> Ends:
     return float(np.nanmin(values, initial=estimate)), float(np.nanmax(values, initial=estimate))
 
 
-def p_value(difference: float, ends: Callable[[float], Ends]) -> float:
-    """The two-sided p-value of no difference: that of the least z whose interval includes 0."""
+def p_value_by_level(difference: float, ends: Callable[[float], Ends]) -> float:
+    """The same, from the ends of the interval at a level; a p-value below all that a level can show is 0."""
+    return p_value(difference, lambda z: ends(math.erf(z / math.sqrt(2))), _FARTHEST_LEVEL)
+
+
+def p_value(difference: float, ends: Callable[[float], Ends], farthest: float = _FARTHEST) -> float:
+    """The two-sided p-value of no difference: that of the least z, up to `farthest`, whose interval includes 0."""
 
     def beyond(z: float) -> float:
         lower, upper = ends(z)
@@ -143,10 +150,11 @@ def p_value(difference: float, ends: Callable[[float], Ends]) -> float:
         return 1.0
     far = 1.0
     while beyond(far) > 0:
-        if far == _FARTHEST:
+        if far == farthest:
             return 0.0
-        far = min(2 * far, _FARTHEST)
-    return math.erfc(_root(beyond, abs(difference), far) / math.sqrt(2))
+        far = min(2 * far, farthest)
+    found = _root(beyond, abs(difference), far)
+    return math.erfc(found / math.sqrt(2)) if found > _NEAREST else 1.0
 
 
 def _root(function: Callable[[float], float], at_zero: float, far: float) -> float:

@@ -1,7 +1,7 @@
 """Metrics of resamples, and the interval and p-value that they give; each resample is drawn once for all metrics.
 
     interval   the quantiles of the replicates, or BCa's
-    p-value    from the share of replicates on either side of no difference (Davison & Hinkley 1997, section 4.4.1)
+    p-value    that of the narrowest interval that includes no difference
 
 Two evaluations of the same examples get the same resamples, so that their differences are those of pairs. Knows models
 and the bootstrap, not which metric has which interval.
@@ -17,6 +17,7 @@ from service.curves.arrays import FloatArray
 from service.inference.bootstrap import REPLICATES_WITHIN, LeftOut, bca_ends, jackknife, percentile_ends, replicates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.models import Models
+from service.inference.proportions import Ends, p_value_by_level
 from service.inference.rules import Metric
 
 
@@ -39,17 +40,23 @@ class Replicates:
         error = float(values.std(ddof=1)) if values.size > 1 and not np.isnan(values).any() else None
         return Interval(*ends, level, method, error)
 
-    @property
-    def p_value(self) -> float:
-        """The two-sided p-value of no difference, if the values are differences: 2(k + 1)/(B + 1), at most 1.
+    def p_value(self, estimate: float) -> float | None:
+        """The two-sided p-value of no difference, if the values are differences: that of the least interval with 0.
 
-        k is the lesser of the numbers of values <= 0 and >= 0. An undefined value counts as both, as does one that
-        differs from 0 only by rounding. Of 1,999 differences of which 9 are at most 0: 2 · 10/2,000 = 0.01.
+        It is at least 2/(B + 1), as wider intervals need more resamples. An end that is not known, because some values
+        are undefined, includes 0, as does one that differs from 0 only by rounding. None without an interval.
         """
-        undefined = np.isnan(self.values)
-        below, above = self.values <= REPLICATES_WITHIN, self.values >= -REPLICATES_WITHIN
-        k = min(int((below | undefined).sum()), int((above | undefined).sum()))
-        return min(1.0, 2 * (k + 1) / (self.values.size + 1))
+        middle = self.interval(estimate, 0.0)
+        if middle is None:
+            return None
+
+        def ends(level: float) -> Ends:
+            found = self.interval(estimate, level)
+            return (-1.0, 1.0) if found is None else (found.lower - REPLICATES_WITHIN, found.upper + REPLICATES_WITHIN)
+
+        if abs(middle.lower) <= REPLICATES_WITHIN:
+            return 1.0
+        return max(p_value_by_level(middle.lower, ends), 2 / (self.values.size + 1))
 
     def less(self, other: "Replicates", *, paired: bool) -> "Replicates":
         """Subtract the other's values: those of the same resamples if `paired`, else of resamples of other examples."""

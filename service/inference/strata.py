@@ -125,7 +125,8 @@ def strata(evaluation: Evaluation | Arranged, table: ConfusionTable) -> Strata:
         positives, negatives = (_kinds(at, rows, evaluation.weights, (table,)) for rows in _classes(evaluation))
     else:
         positives, negatives = (_counted(np.diff(column)) for column in (table.tp, table.fp))
-    return Strata(positives, negatives, (table,))
+    is_soft = isinstance(evaluation, Sample) and evaluation.is_soft
+    return Strata(positives, negatives, (table,), given=not is_soft, drawn=not is_soft)
 
 
 def _grouped(groups: Histogram, table: ConfusionTable, rows: tuple[IntArray, IntArray]) -> Strata:

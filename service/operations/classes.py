@@ -8,7 +8,8 @@ from service.curves.classes import AVERAGES, Classes, evaluate_classes
 from service.operations.operation import Operation, Selection
 from service.operations.shared_cells import SHARED_AREA_COLUMNS, reason_of
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, tables_of
-from service.wire.formats.tables import one_column_a_class
+from service.wire.formats.inputs import CLASSES
+from service.wire.formats.tables import OF_CLASSES, TableForm
 from service.wire.limits import Limits
 from service.wire.requests.classes_schemas import ClassesRequest, ClassesRequestSchema
 from service.wire.requests.query_fields import query_fields
@@ -103,7 +104,7 @@ def _evaluate(checked: ClassesRequest, selection: Selection, _limits: Limits) ->
 OPERATION = Operation(
     name="classes",
     schema=ClassesRequestSchema(),
-    form=one_column_a_class(query_fields("classes", ClassesRequestSchema())),
+    form=TableForm(query_fields("classes", ClassesRequestSchema()), (CLASSES,), OF_CLASSES),
     evaluate=_evaluate,
     answer=_ANSWER,
     tables=tables_of(_ANSWER),

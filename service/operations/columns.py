@@ -5,7 +5,7 @@ from typing import Any
 from service.operations.operation import Operation
 from service.wire.answers.parts import AnswerTable, AnswerValue, Cells
 from service.wire.columns import MOST_VALUES, Listing
-from service.wire.formats.listings import every_column
+from service.wire.formats.listings import EveryColumn
 from service.wire.requests.columns_schemas import ColumnsRequestSchema
 
 
@@ -24,7 +24,7 @@ def _columns(listing: Listing) -> dict[str, Any]:
 OPERATION = Operation(
     name="columns",
     schema=ColumnsRequestSchema(),
-    form=every_column(),
+    form=EveryColumn({}, (), answers_tables=False),
     evaluate=lambda checked, _selection, _limits: checked.listing,
     answer=(
         AnswerValue("rows", "How many rows the table has.", lambda listing: listing.rows, kind="whole"),

@@ -1,14 +1,22 @@
 """`POST /v1/comparisons`: several evaluations of one data set side by side."""
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 from service.curves.comparison import Best, Comparison, evaluate_comparison
+from service.inference.differences import (
+    AreaDifference,
+    AreaInterval,
+    ComparisonWithDifferences,
+    evaluate_differences,
+)
 from service.operations.operation import Operation, Selection
 from service.operations.shared_cells import AREA_CELLS, INDEX_KEY, INDEX_NAMES
-from service.wire.answers.parts import AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
+from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
 from service.wire.answers.repeated_names import refuse_many_best
-from service.wire.formats.tables import several_evaluations
+from service.wire.formats.inputs import SAMPLE
+from service.wire.formats.tables import COMPARED, TableForm, as_evaluations
 from service.wire.limits import Limits
 from service.wire.requests.comparisons_schemas import ComparisonsRequest, ComparisonsRequestSchema
 from service.wire.requests.query_fields import query_fields
@@ -34,7 +42,46 @@ def _of_intervals(rate: str, called: str, of_best: str) -> tuple[Cells, ...]:
 def _evaluate(checked: ComparisonsRequest, selection: Selection, limits: Limits) -> Comparison:
     comparison = evaluate_comparison(checked.evaluations, checked.indices, selection.drawing)
     refuse_many_best(comparison, limits)
-    return comparison
+    if checked.differences is None:
+        return comparison
+    found = evaluate_differences(checked.evaluations, checked.differences)
+    parts = {each.name: getattr(comparison, each.name) for each in fields(Comparison)}
+    warnings = tuple(dict.fromkeys(comparison.warnings + found.warnings))
+    return ComparisonWithDifferences(**parts | {"warnings": warnings}, differences=found)
+
+
+def _intervals(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    if not isinstance(found, ComparisonWithDifferences) or found.differences is None:
+        return ABSENT
+    rows = found.differences.intervals
+    return {"name": [each.name for each in rows], "area": [each.area for each in rows]} | _ends(rows)
+
+
+def _differences(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    if not isinstance(found, ComparisonWithDifferences) or found.differences is None:
+        return ABSENT
+    rows = found.differences.differences
+    named = {name: [getattr(each, name) for each in rows] for name in ("name", "against", "area", "difference")}
+    tested = {name: [getattr(each, name) for each in rows] for name in ("p_value", "p_value_adjusted")}
+    return named | _ends(rows) | tested
+
+
+def _ends(rows: Sequence[AreaInterval | AreaDifference]) -> dict[str, Any]:
+    """The columns of the intervals of some rows."""
+    return {name: [getattr(each.interval, name, None) for each in rows] for name in _INTERVAL_COLUMNS}
+
+
+_INTERVAL_COLUMNS = ("lower", "upper", "level", "method", "standard_error")
+
+
+def _end_cells(of: str) -> tuple[Cells, ...]:
+    return (
+        Cells.number("lower", f"The lower end of the interval of {of}; `null` if it has none.", null=True),
+        Cells.number("upper", "The upper end.", null=True),
+        Cells.exact("level", "The two-sided confidence level.", null=True),
+        Cells.text("method", "How it was computed, as in the intervals of curves.", null=True),
+        Cells.number("standard_error", "The standard error; `null` if the method has none.", null=True),
+    )
 
 
 _ANSWER: tuple[Part, ...] = (
@@ -144,13 +191,53 @@ _ANSWER: tuple[Part, ...] = (
         inner="BestTradeoff",
         every=False,
     ),
+    AnswerTable(
+        "intervals",
+        "The intervals of the areas of each classifier, a row for each classifier and area; of `roc`, `pr` and "
+        "`average_precision`.",
+        _intervals,
+        sometimes=True,
+        component="ComparedIntervals",
+        needs="the option intervals",
+        columns=(
+            Cells.text("name", "The name of the classifier."),
+            Cells.text("area", "The area."),
+            *_end_cells("the area"),
+        ),
+    ),
+    AnswerTable(
+        "differences",
+        "How the areas of each classifier differ from those of another one, a row for each pair and area.",
+        _differences,
+        sometimes=True,
+        component="ComparedDifferences",
+        needs="the option intervals",
+        columns=(
+            Cells.text("name", "The name of the classifier."),
+            Cells.text("against", "The name of the one that it is compared with."),
+            Cells.text("area", "The area."),
+            Cells.number("difference", "The area less that of the other one.", null=True),
+            *_end_cells("the difference"),
+            Cells.number("p_value", "The two-sided p-value of no difference; `null` if it has none.", null=True),
+            Cells.number(
+                "p_value_adjusted", "The same, adjusted for the number of pairs; `null` without `adjust`.", null=True
+            ),
+        ),
+    ),
 )
+
+
+def _asked(checked: ComparisonsRequest) -> set[str]:
+    of_differences = {"intervals", "differences"}
+    return {table.name for table in tables_of(_ANSWER)} - (set() if checked.differences else of_differences)
+
 
 OPERATION = Operation(
     name="comparisons",
     schema=ComparisonsRequestSchema(),
-    form=several_evaluations(query_fields("comparisons", ComparisonsRequestSchema())),
+    form=TableForm(query_fields("comparisons", ComparisonsRequestSchema()), (SAMPLE,), COMPARED, as_evaluations),
     evaluate=_evaluate,
     answer=_ANSWER,
     tables=tables_of(_ANSWER),
+    asked=_asked,
 )

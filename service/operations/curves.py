@@ -3,11 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from service.curves.pr import AtRecall
 from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
+from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
+from service.operations.row_cells import DECISIONS, METRIC_CELLS, POINTS, metric_cells_besides, with_metrics
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
@@ -20,7 +24,8 @@ from service.wire.answers.parts import (
     integer_if_whole,
     tables_of,
 )
-from service.wire.formats.tables import one_evaluation_with_soft_labels
+from service.wire.formats.inputs import COUNTS, GROUPS, SAMPLE, SOFT
+from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.requests.curves_schemas import CurvesRequest, CurvesRequestSchema
 from service.wire.requests.query_fields import query_fields
@@ -38,6 +43,16 @@ def _included(name: str) -> Any:  # noqa: ANN401  # a function of a result
 
 def _read_off(name: str) -> Any:  # noqa: ANN401  # a function of a result
     return lambda found: getattr(found.curves, name) or ABSENT
+
+
+def _points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object or a mapping with columns, None, or ABSENT
+    points = _included("points")(found)
+    return with_metrics(points, POINTS, points.metrics) if getattr(points, "metrics", None) else points
+
+
+def _decisions(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    decided = found.curves.decisions
+    return ABSENT if decided is None else with_metrics(decided, DECISIONS, decided.metrics)
 
 
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
@@ -65,6 +80,20 @@ def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name,
     }
     return ranges | {each.name: getattr(parts, each.name) for each in _PARTIAL_AREAS if hasattr(parts, each.name)}
 
+
+def _reliability(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, None, or ABSENT
+    bins = found.curves.reliability
+    if bins is None:
+        return None if "reliability" in found.curves.asked else ABSENT
+    lower, upper = found.bin_ends or (np.full(bins.observed.size, np.nan),) * 2
+    return {each: getattr(bins, each) for each in _BIN_COLUMNS} | {"lower": lower, "upper": upper}
+
+
+def _gains(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns, None, or ABSENT
+    return found.curves.gains or (None if "gains" in found.curves.asked else ABSENT)
+
+
+_BIN_COLUMNS = ("score_from", "score_to", "positives", "negatives", "mean_score", "observed")
 
 _PARTIAL_AREAS = (
     Cells.number("area", "The area.", null=True),
@@ -106,32 +135,9 @@ ANSWER: tuple[Part, ...] = (
     AnswerTable(
         "points",
         "The rows of the table in curve order, with the ROC and the precision-recall view of each.",
-        _included("points"),
+        _points,
         sometimes=True,
-        columns=(
-            Cells.score(
-                "threshold",
-                "Whatever scores at or above it (at or below it, if low scores are positive) is called positive; "
-                "`null` at the origin, unless it is one of the `thresholds` of the request.",
-                null=True,
-            ),
-            Cells.count("tp", "True positives."),
-            Cells.count("fp", "False positives."),
-            Cells.count("fn", "False negatives."),
-            Cells.count("tn", "True negatives."),
-            Cells.number("fpr", "False positive rate, fp / negatives; the ROC curve's horizontal axis."),
-            Cells.number("tpr", "True positive rate, tp / positives; the ROC curve's vertical axis."),
-            Cells.number(
-                "recall",
-                "Recall, tp / positives, the same as `tpr`; the precision-recall curve's horizontal axis.",
-            ),
-            Cells.number("precision", "Precision, tp / (tp + fp); `null` where nothing is called positive.", null=True),
-            Cells.flag(
-                "on_hull",
-                "Whether the row lies on the boundary of the ROC convex hull, at a vertex or on an edge. Decided "
-                "exactly.",
-            ),
-        ),
+        columns=(*POINTS, *metric_cells_besides(POINTS)),
     ),
     AnswerValue(
         "interpolation",
@@ -191,10 +197,10 @@ ANSWER: tuple[Part, ...] = (
     ),
     AnswerRow(
         "statistics",
-        "Single numbers of an evaluation. The Brier score is `miscalibration` - `discrimination` + `uncertainty`; all "
-        "four are `null` for counts, for chosen thresholds, and if a score is not between 0 and 1, with the warning "
-        "`brier_omitted`. A score beyond 0 or 1 by at most 4 units in the last place of 1 counts as 0 or 1, with the "
-        "warning `rounded_scores`.",
+        "Single numbers of an evaluation. The Brier score is `miscalibration` - `discrimination` + `uncertainty`. All "
+        "four, `log_loss`, `ece` and the calibration slope and intercept are `null` for counts, for chosen thresholds, "
+        "and if a score is not between 0 and 1, with the warning `brier_omitted`. A score beyond 0 or 1 by at most 4 "
+        "units in the last place of 1 counts as 0 or 1, with the warning `rounded_scores`.",
         _included("statistics"),
         sometimes=True,
         columns=(
@@ -234,6 +240,55 @@ ANSWER: tuple[Part, ...] = (
                 "The Brier score of always predicting the prevalence, prevalence (1 - prevalence).",
                 null=True,
             ),
+            Cells.number(
+                "gini",
+                "The Gini coefficient, 2 `roc` - 1, also called accuracy ratio and Somers' D; `null` if the counts are "
+                "not a sweep.",
+                null=True,
+            ),
+            Cells.number(
+                "eer",
+                "The equal error rate: the false positive rate of the ROC curve where it equals the false negative "
+                "rate, straight between rows; `null` if the counts are not a sweep.",
+                null=True,
+            ),
+            Cells.score(
+                "eer_threshold",
+                "The threshold of the row whose two rates are nearest to each other; `null` if it has none.",
+                null=True,
+            ),
+            Cells.number(
+                "log_loss",
+                "The mean of -ln(the probability that the score gives to what the example is), which is at least "
+                "2^-52. Examples that were certain and wrong have the warning `clipped_scores`.",
+                null=True,
+            ),
+            Cells.number(
+                "ece",
+                "The expected calibration error: the mean distance of the share of positives in a bin from its mean "
+                "score, over 15 bins of equal width or those of `reliability`.",
+                null=True,
+            ),
+            Cells.number(
+                "ece_if_calibrated",
+                "What `ece` would be on average if every example were positive with the probability that its score "
+                "says; compare `ece` with it, since a binned error is never 0. `null` if the number of examples is "
+                "unknown.",
+                null=True,
+            ),
+            Cells.number(
+                "calibration_slope",
+                "The slope b of logit P(positive) = a + b logit(score), by maximum likelihood (Cox 1958): 1 is ideal, "
+                "below 1 the scores are too extreme. `null` if a score is 0 or 1, or if one class is wholly above the "
+                "other.",
+                null=True,
+            ),
+            Cells.number(
+                "calibration_intercept",
+                "The intercept a of logit P(positive) = a + logit(score), by maximum likelihood: 0 is ideal, below 0 "
+                "the scores are too high. `null` if a score is 0 or 1.",
+                null=True,
+            ),
         ),
     ),
     AnswerValue(
@@ -259,9 +314,10 @@ ANSWER: tuple[Part, ...] = (
     ),
     KeyedRows(
         "intervals",
-        "Confidence intervals of the areas. The hull areas have none: a hull fitted to its own test data is biased "
-        "upward. An interval is `null` if the counts are not a sweep, if a class has fewer than two examples (of "
-        "effective size, with weights), or if the method has none for the area; `warnings` says why.",
+        "Confidence intervals of the areas and, with `statistics`, of five statistics. The hull areas have none: a "
+        "hull fitted to its own test data is biased upward. An interval is `null` if the counts are not a sweep, if a "
+        "class has fewer than two examples (of effective size, with weights), or if the method has none here; "
+        "`warnings` says why.",
         lambda found: found.intervals or ABSENT,
         columns=(
             Cells.number("lower", "The lower end."),
@@ -285,7 +341,80 @@ ANSWER: tuple[Part, ...] = (
         sometimes=True,
         key=_AREA_KEY,
         keys=AREAS_WITH_INTERVALS,
+        others=STATISTICS_WITH_INTERVALS,
         inner="Interval",
+    ),
+    AnswerTable(
+        "reliability",
+        "Binned calibration: the share of positives among the examples of each bin of probabilities. From the lowest "
+        "probability of a positive to the highest; empty bins are left out. `null` where `brier` is.",
+        _reliability,
+        sometimes=True,
+        null=True,
+        columns=(
+            Cells.score("score_from", "The lowest score in the bin."),
+            Cells.score("score_to", "The highest score in the bin."),
+            Cells.count("positives", "The positives in the bin; with weights, their total weight."),
+            Cells.count("negatives", "The negatives in the bin; with weights, their total weight."),
+            Cells.number(
+                "mean_score",
+                "The mean score in the bin, as the probability of a positive: with `lower_is_positive`, 1 less it.",
+            ),
+            Cells.number("observed", "The share of positives, positives / (positives + negatives)."),
+            Cells.number(
+                "lower",
+                "The lower end of the interval of `observed` (Wilson 1927), at the level of `intervals` or 0.95; "
+                "`null` if the number of examples is unknown.",
+                null=True,
+            ),
+            Cells.number("upper", "The upper end.", null=True),
+        ),
+        needs="the option reliability",
+    ),
+    AnswerTable(
+        "gains",
+        "What is found when the highest scores are worked through: parts of all examples, one row each. A part that "
+        "ends inside a tie takes of it in proportion. `null` if the counts are not a sweep.",
+        _gains,
+        sometimes=True,
+        null=True,
+        columns=(
+            Cells.number("share_from", "Where the part begins, as a share of all examples."),
+            Cells.number("share_to", "Where it ends."),
+            Cells.score("threshold", "The score at which it ends; `null` where counts have none.", null=True),
+            Cells.count("positives", "The positives in the part; a fraction if a tie is split."),
+            Cells.count("negatives", "The negatives in the part."),
+            Cells.number("precision", "The share of positives in the part, also called response rate."),
+            Cells.number("lift", "`precision` of the part divided by the prevalence."),
+            Cells.number("cumulative_recall", "Recall of all parts so far, also called capture rate or gain."),
+            Cells.number("cumulative_precision", "Precision of all parts so far."),
+            Cells.number("cumulative_lift", "`cumulative_precision` divided by the prevalence."),
+            Cells.number("cumulative_ks", "True positive rate less false positive rate of all parts so far."),
+        ),
+        needs="the option gains",
+    ),
+    AnswerTable(
+        "net_benefit",
+        "What it is worth to act from each probability on, in true positives per example (Vickers and Elkin 2006). "
+        "Where counts have no row of that threshold, all but `treat_all` is `null`.",
+        _read_off("net_benefit"),
+        sometimes=True,
+        columns=(
+            Cells.exact(
+                "threshold", "The probability t from which to act; it makes a false positive weigh t / (1 - t)."
+            ),
+            Cells.count("tp", "True positives of the row, in these data.", null=True),
+            Cells.count("fp", "False positives of the row, in these data.", null=True),
+            Cells.number("net_benefit", "π tpr - (1 - π) fpr t / (1 - t), at the prevalence π.", null=True),
+            Cells.number("treat_all", "The same if everything is called positive; if nothing is, it is 0."),
+            Cells.number("standardized", "`net_benefit` / π: 1 is the most there is.", null=True),
+            Cells.number(
+                "avoided",
+                "How many fewer are acted on than if all were, for the same true positives, per example.",
+                null=True,
+            ),
+        ),
+        needs="the option net_benefit",
     ),
     AnswerTable(
         "operating_points",
@@ -335,7 +464,21 @@ ANSWER: tuple[Part, ...] = (
         needs="the option costs",
         sometimes=True,
     ),
+    AnswerTable(
+        "decisions",
+        "The row of each decision, in the order requested, and its metrics: those that `metrics` names, or `accuracy`, "
+        "`precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` and `share`. All are `null` if no row meets the "
+        "decision; a metric is `null` where it is undefined, never 0 instead.",
+        _decisions,
+        columns=(*DECISIONS, *METRIC_CELLS),
+        needs="the option decisions",
+        sometimes=True,
+    ),
 )
+
+
+_PARTS_OF_TABLES = {"bounds": "auc", "intervals": "statistics"}
+"""{table: the part of `include` that decides what is in it}"""
 
 
 def _asked(checked: CurvesRequest) -> set[str]:
@@ -344,6 +487,10 @@ def _asked(checked: CurvesRequest) -> set[str]:
         "operating_points": options.operating_points,
         "partial": options.partial,
         "costs": options.costs,
+        "reliability": options.reliability,
+        "gains": options.gains,
+        "net_benefit": options.net_benefit,
+        "decisions": options.decisions,
         "intervals": checked.intervals,
         "bounds": "auc" in options.include and has_bounds(checked.evaluation, options),
     }
@@ -354,14 +501,27 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
     options, intervals = checked.options, checked.intervals
     if selection.picture is not None:
         costs = options.costs if selection.picture.chart == "costs" else None
-        options = replace(options, include=frozenset({"auc"}), partial=(), costs=costs)
+        options = replace(
+            options,
+            include=frozenset({"auc"}),
+            partial=(),
+            costs=costs,
+            decisions=(),
+            reliability=None,
+            gains=None,
+            net_benefit=None,
+        )
     elif selection.table is not None:
         options = replace(
             options,
-            include=options.include & {"auc" if selection.table == "bounds" else selection.table},
+            include=options.include & {_PARTS_OF_TABLES.get(selection.table, selection.table)},
             operating_points=options.operating_points if selection.has("operating_points") else (),
             partial=options.partial if selection.has("partial") else (),
             costs=options.costs if selection.has("costs") else None,
+            reliability=options.reliability if selection.table in {"reliability", "statistics"} else None,
+            gains=options.gains if selection.has("gains") else None,
+            net_benefit=options.net_benefit if selection.has("net_benefit") else None,
+            decisions=options.decisions if selection.has("decisions") else (),
         )
         intervals = intervals if selection.has("intervals") else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)
@@ -371,7 +531,7 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
 OPERATION = Operation(
     name="curves",
     schema=CurvesRequestSchema(),
-    form=one_evaluation_with_soft_labels(query_fields("curves", CurvesRequestSchema())),
+    form=TableForm(query_fields("curves", CurvesRequestSchema()), (SAMPLE, SOFT, COUNTS, GROUPS)),
     evaluate=_evaluate,
     answer=ANSWER,
     tables=tuple(sorted(tables_of(ANSWER), key=lambda table: table.name != "points")),

@@ -8,7 +8,8 @@ from service.wire.answers.gate_answers import check_object
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.infinite import FiniteScores
 from service.wire.answers.parts import AnswerValue
-from service.wire.formats.tables import evaluation_and_baseline
+from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED
+from service.wire.formats.tables import TableForm, with_baseline
 from service.wire.limits import Limits
 from service.wire.media_types import MARKDOWN, XML
 from service.wire.requests.gates_schemas import GatesRequest, GatesRequestSchema
@@ -30,7 +31,9 @@ def _evaluate(checked: GatesRequest, _selection: Selection, _limits: Limits) -> 
 OPERATION = Operation(
     name="gates",
     schema=GatesRequestSchema(),
-    form=evaluation_and_baseline(query_fields("gates", GatesRequestSchema())),
+    form=TableForm(
+        query_fields("gates", GatesRequestSchema()), (PAIRED, COUNTS, GROUPS), then=with_baseline, answers_tables=False
+    ),
     evaluate=_evaluate,
     answer=(
         AnswerValue("passed", "Whether every check is passed.", lambda gate: gate.passed, kind="flag"),

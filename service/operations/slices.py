@@ -12,7 +12,8 @@ from service.operations.operation import Operation, Selection
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, SHARED_AREA_COLUMNS, reason_of
 from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, Nested
 from service.wire.answers.repeated_names import refuse_many_slices
-from service.wire.formats.tables import one_sample_in_slices
+from service.wire.formats.inputs import GROUPS, SAMPLE
+from service.wire.formats.tables import IN_SLICES, TableForm
 from service.wire.limits import Limits
 from service.wire.requests.query_fields import query_fields
 from service.wire.requests.slices_schemas import SlicesRequest, SlicesRequestSchema
@@ -101,7 +102,7 @@ def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> S
 OPERATION = Operation(
     name="slices",
     schema=SlicesRequestSchema(),
-    form=one_sample_in_slices(query_fields("slices", SlicesRequestSchema())),
+    form=TableForm(query_fields("slices", SlicesRequestSchema()), (SAMPLE, GROUPS), IN_SLICES),
     evaluate=_evaluate,
     answer=(
         Nested(

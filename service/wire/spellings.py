@@ -57,11 +57,6 @@ def unquoted(value: object) -> object:
     return _TRUTH_WORDS.get(value.strip(BLANKS).lower(), value) if isinstance(value, str) else value
 
 
-def is_word(value: object, decimal: str = ".") -> bool:
-    """Whether a cell is neither a truth nor a number."""
-    return as_truth(value, decimal) is None and as_number(value, decimal) is None
-
-
 def is_spelling(value: object, label: object, decimal: str = ".") -> bool:
     """Whether a cell means the same truth or number as a label, or is the same text to the eye."""
     value, label = (seen(each) if isinstance(each, str) else each for each in (value, label))

@@ -73,6 +73,37 @@ _USUAL = {
 }
 """{column: other names for it, the likeliest first}; its own name, in capitals for instance, comes before them."""
 
+_METRICS_ELSEWHERE = {
+    ("f1", "f_measure (f1 is f_measure at lambda 0.5)"): ("f1", "f"),
+    ("f0_5",): ("f0.5", "f05", "f0point5"),
+    ("f_measure with at b²/(1 + b²)",): ("fbeta", "f_beta"),
+    ("balanced_accuracy",): ("bal_accuracy",),
+    ("mcc",): ("matthews_corrcoef", "matthews", "phi"),
+    ("kappa",): ("cohen_kappa", "cohens_kappa", "kap"),
+    ("youden",): ("j_index", "youden_j", "informedness", "bookmaker"),
+    ("specificity", "fpr (it is 1 - specificity)"): ("specificity", "tnr", "spec", "selectivity"),
+    ("sensitivity", "recall"): ("sensitivity", "sens", "hit_rate", "tpr"),
+    ("recall",): ("capture_rate", "gain"),
+    ("ppv", "precision"): ("ppv", "positive_predictive_value"),
+    ("precision",): ("response_rate",),
+    ("precision (fdr is 1 - precision)",): ("fdr",),
+    ("npv",): ("negative_predictive_value",),
+    ("npv (it is 1 - npv)",): ("for", "false_omission_rate"),
+    ("fpr",): ("fall_out", "far"),
+    ("fnr",): ("miss_rate", "frr"),
+    ("share",): ("selection_rate", "alert_rate", "detection_prevalence"),
+    ("jaccard",): ("threat", "csi", "iou"),
+    ("lr_positive",): ("lr+", "lr_pos", "plr"),
+    ("lr_negative",): ("lr-", "lr_neg", "nlr"),
+    ("roc",): ("auc", "auroc", "roc_auc"),
+    ("average_precision",): ("ap",),
+    ("pr or average_precision",): ("auprc", "pr_auc", "auc_pr", "precision_recall_auc"),
+    ("partial",): ("pauc", "partial_auc"),
+}
+"""{what to use, the likeliest first, each beginning with a name: what other programs call it}"""
+
+_CALLED_HERE = {name: ours for ours, names in _METRICS_ELSEWHERE.items() for name in names}
+
 _BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 
 
@@ -87,6 +118,13 @@ def likely(names: list[str], missing: list[str]) -> dict[str, str]:
         if key in _USUAL
     }
     return {key: name for key, name in found.items() if name is not None}
+
+
+def choice_meant(name: str, known: Sequence[str]) -> str | None:
+    """What to use among known values instead of an unknown one: another program's metric, or a misspelling."""
+    spelled = re.sub(r"[-\s]+(?=\w)", "_", name[:_LONGEST_CONSIDERED].lower()).removesuffix("_score")
+    called = (each for each in _CALLED_HERE.get(spelled, ()) if each.split()[0] in known)
+    return spelled if spelled in known else next(called, None) or nearest(name, known)
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:

@@ -259,3 +259,29 @@ def test_a_json_file_carries_its_own_options(tmp_path: Path) -> None:
 def test_an_empty_label_is_a_label() -> None:
     run = rocpr("-", "--format", "csv", "--positive-label", "", given="scores,labels\n2,\n1,x\n")
     assert areas_in(run.stdout)["roc"] == "1.000000"
+
+
+def test_decisions_are_shown_with_their_metrics() -> None:
+    asked = '[{"at_threshold": 0.5}, {"at_share": 0}, {"best": "recall", "min_precision": 1, "min_recall": 1}]'
+    shown = rocpr(DATA / "breast_cancer.csv", "--decisions", asked, "--metrics", "recall,f1,mcc,npv,share").stdout
+    found = shown.partition("\n\nDecisions\n")[2].partition("\n\nConvex")[0]
+    assert [" ".join(line.split()) for line in found.splitlines()] == [
+        "decision threshold tp fp fn tn",
+        "threshold 0.5 0.5 204 3 8 354",
+        "share 0 - 0 0 212 357",
+        "best recall, precision >= 1, recall >= 1 - - - - -",
+        "- threshold: nothing is called positive, or no row meets the condition, or a",
+        "warning says why; tp, fp: no row meets the condition, or a warning says why",
+        "",
+        "decision recall npv f1 mcc",
+        "threshold 0.5 0.962264 0.977901 0.973747 0.958622",
+        "share 0 0.000000 0.627417 0.000000 -",
+        "best recall, precision >= 1, recall >= 1 - - - -",
+        "",
+        "decision share",
+        "threshold 0.5 0.363796",
+        "share 0 0.000000",
+        "best recall, precision >= 1, recall >= 1 -",
+        "- undefined: a denominator is 0",
+    ]
+    assert "Decisions" not in rocpr(DATA / "breast_cancer.csv").stdout

@@ -131,12 +131,13 @@ def test_a_wrong_option_is_reported_as_it_was_typed(options: dict[str, str], pla
 
 
 def test_the_name_that_others_have_for_an_index_is_known() -> None:
-    told = "F1 is f_measure at lambda 0.5. Must be one of kulczynski, f_measure, "
+    meant = "Did you mean f_measure (f1 is f_measure at lambda 0.5)? Must be one of "
+    told = f"{meant}kulczynski, f_measure, "
     assert told in rocpr(DATA / "breast_cancer.csv", "--indices", "F1").stderr
     points = '[{"metric": "f1_score", "at": 0.5}]'
-    told = "F1 is f_measure at lambda 0.5. Must be one of precision_at_recall, "
-    assert told in run("curves", DATA / "breast_cancer.csv", "--operating-points", points).stderr
-    assert "F1" not in rocpr(DATA / "breast_cancer.csv", "--indices", "g1").stderr
+    refused = run("curves", DATA / "breast_cancer.csv", "--operating-points", points)
+    assert f"{meant}precision_at_recall, " in refused.stderr
+    assert "mean" not in rocpr(DATA / "breast_cancer.csv", "--indices", "g1").stderr
 
 
 def test_a_file_and_an_option_that_are_wrong_are_told_apart(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from service.curves.confusion import ConfusionTable
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.hull import RocHull
 from service.curves.precision_gain import precision_gain_area
+from service.curves.probability_statistics import ProbabilityStatistics
 from service.curves.sample import Sample
 from tests import reference_calibration as twin
-from tests.reference import Row, Table
+from tests.reference import Row, Table, roc_area
 from tests.support.strategies import (
     Data,
     Rows,
@@ -45,7 +46,7 @@ sources = st.one_of(samples(), weighted_samples(), sweeps(), lopsided_sweeps(), 
 
 def statistics(source: Rows | Data) -> CurveStatistics:
     table = confusion_of(source)
-    return curve_statistics(table, RocHull.of(table))
+    return curve_statistics(table, RocHull.of(table), ProbabilityStatistics.of(table))
 
 
 def calibrated(source: Rows | Data) -> Calibration:
@@ -173,9 +174,23 @@ class TestBrier:
         assert statistics(Rows([1], [0], 2, 2, [0.5])).brier is None
         table = ConfusionTable.of(Sample(np.array([0.1, 0.9]), np.array([False, True])))
         cut = table.at_thresholds(np.array([0.5]))
-        assert curve_statistics(cut, RocHull.of(cut)).brier is None
+        assert ProbabilityStatistics.of(cut) is None
 
     def test_calibrated_scores_lose_nothing(self) -> None:
         found = statistics(Data([0.5, 0.5, 0.75, 0.75, 0.75, 0.75], [True, False, True, True, False, True]))
         assert found.miscalibration <= ROUNDED
         assert statistics(Data([0.5, 0.5], [True, False])).discrimination <= ROUNDED
+
+
+class TestEqualErrors:
+    @given(sources)
+    def test_are_where_the_curve_meets_the_antidiagonal(self, source: Rows | Data) -> None:
+        exact, found = exact_of(source), statistics(source)
+        rate, thresholds = twin.equal_errors(exact)
+        assert found.eer == float(rate)
+        assert found.eer_threshold in thresholds
+
+    @given(st.one_of(samples(), weighted_samples()))
+    def test_gini_is_twice_the_area_above_chance(self, source: Data) -> None:
+        exact = exact_of(source)
+        assert near(statistics(source).gini, 2 * roc_area(exact) - 1, 2.0**-52)

@@ -118,10 +118,14 @@ class TestAreas:
 
     def test_pr_next_to_one(self) -> None:
         """The published interval of .999999 with 1,000 positives is [0, 1], wider than that of any smaller area."""
-        lowers = [pr_logit_interval(value, 1000, 0.95).lower for value in (0.9, 0.99, 0.999, 0.9999, 0.999999)]
+
+        def interval(value: float) -> Interval:
+            return pr_logit_interval(value, value * (1 - value) / 10, (1000, 1000), 0.95)
+
+        lowers = [interval(value).lower for value in (0.9, 0.99, 0.999, 0.9999, 0.999999)]
         assert lowers == sorted(lowers)
         assert lowers[-1] > 0.99
-        uppers = [pr_logit_interval(value, 1000, 0.95).upper for value in (1e-6, 1e-4, 1e-3, 0.01, 0.1)]
+        uppers = [interval(value).upper for value in (1e-6, 1e-4, 1e-3, 0.01, 0.1)]
         assert uppers == sorted(uppers)
         assert uppers[0] < 0.01
 

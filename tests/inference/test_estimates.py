@@ -21,6 +21,7 @@ from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, is_resampled, method_of
 from service.inference.models import EvaluatedModel, Models
+from service.inference.replicates import Replicates
 from service.inference.rules import AREAS_WITH_INTERVALS
 from service.inference.strata import paired_strata, strata
 from tests import reference_gate as reference
@@ -151,7 +152,7 @@ class TestDifferences:
 
     @pytest.mark.parametrize("rule", [{"metric": "pr"}, {"metric": "tpr_at_fpr", "at": 0.5}])
     def test_the_streams_of_two_evaluations(self, rule: dict[str, Any]) -> None:
-        """If they are not paired, differences are those of independent streams; p is 2 (k + 1)/(B + 1)."""
+        """If they are not paired, differences are those of independent streams."""
         asked = Request(ONE, OTHER, [rule | {"max_drop": 0.5, "confidence": 0.9}], intervals=self.OPTIONS)
         (check,) = asked.checks()
         values = []
@@ -161,8 +162,7 @@ class TestDifferences:
             values.append(replicates(model.strata, statistic, FEW, 7, stream)["it"][0])
         differences = values[0] - values[1]
         assert (check.interval.lower, check.interval.upper) == percentile_ends(differences, 0.9)
-        below, above = (differences <= 0).sum(), (differences >= 0).sum()
-        assert check.p_value == min(1, 2 * (min(below, above) + 1) / (FEW + 1))
+        assert check.p_value == Replicates(differences).p_value(check.difference)
 
     @pytest.mark.parametrize("paired", [True, False])
     def test_bias_and_acceleration_of_a_difference(self, *, paired: bool) -> None:
@@ -204,6 +204,8 @@ class TestDifferences:
         roc, pr, least = Request(ONE, OTHER, rules).checks()
         assert roc.p_value == least.p_value is not None
         assert pr.p_value is None
+        of_value = Request(ONE, OTHER, [{"metric": "roc", "min": 0.5}], intervals=self.OPTIONS)
+        assert [check.p_value for check in of_value.checks()] == [None]
 
 
 def _precision_without(data: Data, row: int) -> float:

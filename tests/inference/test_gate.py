@@ -17,7 +17,6 @@ from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Rule
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
-from tests import reference_inference, reference_score
 from tests.reference_gate import metrics, near
 from tests.support.gate_requests import (
     ANALYTIC,
@@ -39,6 +38,9 @@ PLACES = ("metric", "at", "at_threshold", "over", "from", "to", "min_tpr")
 
 CLOSE = 1e-9
 """How close intervals have to be: they are computed through a normal quantile and a logarithm."""
+
+P_CLOSE = 1e-7
+"""How close p-values have to be: they are found by a search."""
 
 
 def ends(interval: Interval | None) -> dict[str, float] | None:
@@ -74,30 +76,20 @@ def same_interval(found: Interval | None, expected: twin.Interval | None, level:
     return all(near(ours, theirs, CLOSE) for ours, theirs in both)
 
 
-def same_p_value(  # noqa: PLR0911  # a case for each kind of p-value
-    check: Check, request: Request, rule: dict[str, Any]
-) -> bool:
-    """Whether a p-value is DeLong's; other metrics have one only with an interval of the difference."""
+def same_p_value(check: Check, request: Request, rule: dict[str, Any]) -> bool:
+    """Whether a p-value is that of the interval shown; metrics other than roc have one only with it."""
+    both, method = (request.current, request.baseline), twin.method_of(rule, request.options.method, difference=True)
     wanted = "max_drop" in rule and check.interval is not None
-    both = (request.current, request.baseline)
-    if None in (*both, check.value, check.baseline) or not (wanted or rule["metric"] == "roc"):
+    always = rule["metric"] == "roc" and method not in twin.BOOTSTRAPS
+    if None in (*both, check.value, check.baseline) or not (wanted or always):
         return check.p_value is None
-    if not all(twin.has_intervals(each, rule) for each in both):
+    if not all(twin.has_intervals(each, rule) for each in both) or method is None:
         return check.p_value is None
-    if request.paired and twin.same(*both):
-        return check.p_value == 1
-    if "at_threshold" in rule:
-        if rule["metric"] not in twin.SHARES or not request.paired:
-            return check.p_value is not None and 0 <= check.p_value <= 1
-        return near(check.p_value, reference_score.mcnemar_p_value(*twin.discordant(*both, rule)), CLOSE)
-    if {check.value, check.baseline} & {0.0, 1.0}:
-        return check.p_value is None
-    if rule["metric"] == "roc":
-        return near(check.p_value, twin.p_value(*both, paired=request.paired), CLOSE)
-    if check.interval is not None and check.interval.method == "mover" and check.interval.standard_error:
-        expected = reference_inference.p_value(check.value - check.baseline, check.interval.standard_error)
-        return near(check.p_value, expected, CLOSE)
-    return check.p_value is None or 0 < check.p_value <= 1
+    derived = "at_threshold" in rule and (rule["metric"] not in twin.SHARES or not request.paired)
+    resampled = method in twin.BOOTSTRAPS and not {check.value, check.baseline} & {0.0, 1.0}
+    if (derived or resampled) and not (request.paired and twin.same(*both)):
+        return (check.p_value is None and not derived) or 0 <= check.p_value <= 1
+    return near(check.p_value, twin.p_value(*both, rule, method, paired=request.paired), P_CLOSE)
 
 
 class TestTwin:

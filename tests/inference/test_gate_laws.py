@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from service.inference.intervals import IntervalOptions
+from service.inference.intervals import Interval, IntervalOptions
 from tests import reference_gate as reference
 from tests.support.gate_requests import ANALYTIC, BASELINES, FEW, ONE, OTHER, Request, every_rule, pairs, requests
 from tests.support.strategies import Data, examples
@@ -125,15 +125,40 @@ def test_changing_sides_turns_the_difference_round(pair: tuple[Data, Data]) -> N
             assert [one.interval.lower, one.interval.upper] == pytest.approx(flipped, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("metric", [{"metric": "recall"}, {"metric": "precision"}, {"metric": "f_measure", "at": 0.5}])
+WITH_P_VALUES = [
+    {"metric": "roc"},
+    {"metric": "pr"},
+    {"metric": "average_precision"},
+    {"metric": "partial", "over": "fpr", "from": 0.0, "to": 0.9},
+    {"metric": "tpr_at_fpr", "at": 0.3},
+    {"metric": "recall", "at_threshold": 0.52},
+    {"metric": "precision", "at_threshold": 0.52},
+    {"metric": "f_measure", "at": 0.5, "at_threshold": 0.52},
+]
+
+
+@pytest.mark.parametrize("metric", WITH_P_VALUES, ids=str)
+@pytest.mark.parametrize("method", ["auto", "delong", "bootstrap", "bca"])
 @pytest.mark.parametrize("paired", [True, False])
-def test_the_interval_at_1_less_the_p_value_touches_0(metric: dict[str, Any], *, paired: bool) -> None:
-    """Whichever of the two models is the better one."""
-    rule = metric | {"at_threshold": 0.52, "max_drop": 0.5}
-    for current, compared in ((ONE, OTHER), (OTHER, ONE)):
-        (check,) = Request(current, compared, [rule | {"confidence": 0.9}], paired=paired).checks()
-        assert check.difference
-        assert 0 < check.p_value < 1
-        (again,) = Request(current, compared, [rule | {"confidence": 1 - check.p_value}], paired=paired).checks()
-        nearer = again.interval.lower if check.difference > 0 else again.interval.upper
-        assert nearer == pytest.approx(0, abs=1e-7)
+def test_the_p_value_is_of_the_interval_that_ends_at_0(metric: dict[str, Any], method: str, *, paired: bool) -> None:
+    """Whichever of the two models is the better one, also if one is perfect, whose area has no spread."""
+    options = IntervalOptions(method=method, resamples=199)
+    perfect = replace(ONE, scores=[0.9 if label else 0.1 for label in ONE.labels])
+    for current, compared in ((ONE, OTHER), (OTHER, ONE), (ONE, perfect), (perfect, OTHER)):
+        rules = [metric | {"max_drop": 0.5, "confidence": level} for level in (0.5, 0.7, 0.9, 0.97)]
+        checks = Request(current, compared, rules, paired=paired, intervals=options).checks()
+        for rule, check in zip(rules, checks, strict=True):
+            if check.interval is None:
+                assert (method, metric["metric"] == "roc", check.p_value) == ("delong", False, None)
+                continue
+            assert includes_0(check.interval) == (check.p_value >= 1 - rule["confidence"])
+        found = checks[0].p_value
+        if found and 2 / 200 < found < 0.999:  # a wider interval needs more resamples; any might include 0
+            again = [metric | {"max_drop": 0.5, "confidence": 1 - found * nearby} for nearby in (1.001, 0.999)]
+            wide = Request(current, compared, again, paired=paired, intervals=options).checks()
+            assert [includes_0(each.interval) for each in wide] == [False, True]
+
+
+def includes_0(interval: Interval) -> bool:
+    """Whether it includes 0, up to rounding: of many resamples, the difference is 0."""
+    return interval.lower <= 1e-9 and interval.upper >= -1e-9

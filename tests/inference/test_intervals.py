@@ -86,12 +86,22 @@ class TestNumbers:
         assert (found.method, found.standard_error, found.level) == ("logit", error, level)
 
     @examples(100)
-    @given(st.floats(1e-4, 1 - 1e-4), st.floats(1, 1e6), levels)
-    def test_pr_logit_intervals(self, value: float, positives: float, level: float) -> None:
-        found = pr_logit_interval(value, positives, level)
-        ends = [float(end) for end in reference.pr_logit_ends(value, positives, level)]
-        assert [found.lower, found.upper] == pytest.approx(ends, rel=1e-9)
-        assert found.standard_error == pytest.approx(math.sqrt(value * (1 - value) / positives))
+    @given(st.floats(1e-4, 1 - 1e-4), st.floats(0, 0.3), st.floats(2, 1e6), st.floats(2, 1e6), levels)
+    def test_pr_logit_intervals(
+        self, value: float, error: float, positives: float, negatives: float, level: float
+    ) -> None:
+        found = pr_logit_interval(value, error, (positives, negatives), level)
+        ends = [float(end) for end in reference.pr_logit_ends(value, error, (positives, negatives), level)]
+        assert [found.lower, found.upper] == pytest.approx(ends, rel=1e-9, abs=1e-300)
+        assert (found.method, found.standard_error, found.level) == ("logit", error, level)
+
+    def test_a_pr_logit_interval(self) -> None:
+        """logit 0.8 ± (z + (z³ + z)/196) L, L² = (50 (0.05/0.16)² + 10/8)/60 = 0.1022135."""
+        found = pr_logit_interval(0.8, 0.05, (50, 100), 0.95)
+        z = 1.959963984540054
+        reach = (z + (z**3 + z) / 196) * math.sqrt((50 * (0.05 / 0.16) ** 2 + 10 / 8) / 60)
+        for end, odds in ((found.lower, 4 * math.exp(-reach)), (found.upper, 4 * math.exp(reach))):
+            assert end == pytest.approx(odds / (1 + odds), rel=1e-12)
 
     @examples(100)
     @given(values, errors, levels)
@@ -201,8 +211,35 @@ class TestNumbers:
         assert inside == Interval(0.25, 0.25, 0.5, "bootstrap", None)
 
     @pytest.mark.parametrize(
-        ("differences", "k"),
-        [([1, 2, 3], 0), ([-1, 2, 3], 1), ([-1, -2, 3], 1), ([0, 0, 0], 3), ([0, 1, 1], 1), ([math.nan, 1, 1], 1)],
+        ("differences", "p"),
+        [
+            ([-3, -1, 3, 4, 5, 6, 7, 8, 9], 2 * 1.25 / 8),  # 0 is a quarter of the way from the second to the third
+            ([3, 1, -3, -4, -5, -6, -7, -8, -9], 2 * 1.25 / 8),
+            ([-1, 1, 1, 1, 1], 1 / 3),  # which would be 1/4, but wider intervals need more resamples
+            ([1, 2, 3], 1 / 2),
+            ([-1, 0, 1], 1),
+            ([0, 0, 0], 1),
+            ([1e-17, 1e-17, 1e-17], 1),
+            ([math.nan, 1, 1, 1, 1], 1 / 2),  # the lower end is known up to a quarter of the way through all
+        ],
     )
-    def test_replicate_p_values(self, differences: list[float], k: int) -> None:
-        assert Replicates(np.array(differences, float)).p_value == min(1, 2 * (k + 1) / 4)
+    def test_replicate_p_values(self, differences: list[float], p: float) -> None:
+        assert Replicates(np.array(differences, float)).p_value(1.0) == pytest.approx(p)
+
+    def test_a_replicate_p_value_without_an_interval(self) -> None:
+        assert Replicates(np.full(3, math.nan)).p_value(1.0) is None
+
+    @pytest.mark.parametrize("shift", [-0.3, -0.05, 0.0, 0.1, 0.6])
+    @pytest.mark.parametrize("method", ["bootstrap", "bca"])
+    def test_a_replicate_p_value_is_of_the_interval_that_ends_at_0(self, method: str, shift: float) -> None:
+        random = np.random.default_rng(3)
+        values = random.normal(shift, 0.2, 499)
+        left_out = [LeftOut(random.normal(shift, 0.02, 30), np.ones(30)) for _ in range(2)]
+        found = Replicates(values, left_out if method == "bca" else None)
+        p = found.p_value(shift)
+        assert p is not None
+        for level in (0.5, 0.9, 0.95, 0.99):
+            interval = found.interval(shift, level)
+            assert interval is not None
+            assert interval.method == method
+            assert (p < 1 - level) == (not interval.lower <= 0 <= interval.upper)

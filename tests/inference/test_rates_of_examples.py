@@ -81,7 +81,7 @@ def test_the_paired_shares_of_two_evaluations_are_those_of_their_examples(both):
         interval = closed_interval(pair, metric, values, 0.95, "score")
         wanted = [reference.tango_end(b, c, trials, z) for z in (-Z, Z)]
         assert (interval.lower, interval.upper) == pytest.approx(tuple(wanted), rel=0, abs=1e-9)
-        got, exact = closed_p_value(pair, metric, values), float(reference.mcnemar_p_value(b, c, trials))
+        got, exact = closed_p_value(pair, metric, values, "score"), float(reference.mcnemar_p_value(b, c, trials))
         assert got == pytest.approx(exact, rel=1e-9, abs=0)
 
 

@@ -36,11 +36,11 @@ class TestZeroAndOne:
             assert check.interval.method == "exact"
             assert check.interval.lower == pytest.approx(FREE_END - 1, rel=1e-12)
             assert check.interval.upper == pytest.approx(1 - FREE_END, rel=1e-12)
-            assert (check.difference, check.p_value, check.status) == (0.0, None, "failed")
+            assert (check.difference, check.p_value, check.status) == (0.0, 1.0, "failed")
 
     @pytest.mark.parametrize("paired", [True, False])
     def test_one_perfect_model(self, *, paired: bool) -> None:
-        """MOVER, from the free end of the perfect model and the interval of the other; no p-value."""
+        """MOVER, from the free end of the perfect model and the interval of the other."""
         other = replace(PERFECT, scores=[4.0, 3.0, 1.5, 2.0, 1.0, 0.0])
         options = {"paired": paired}
         (single,) = Request(other, None, [{"metric": "roc", "min": 0.5, "confidence": 0.9}]).checks()
@@ -48,14 +48,16 @@ class TestZeroAndOne:
         lower = 1 / 9 - math.hypot(1 - FREE_END, single.interval.upper - 8 / 9)
         assert check.interval.lower == pytest.approx(lower, rel=1e-12)
         assert check.interval.upper == pytest.approx(1 / 9 + 8 / 9 - single.interval.lower, rel=1e-12)
-        assert check.p_value is None
+        assert 0.1 < check.p_value <= 1
         back = self.difference(other, PERFECT, **options)
         assert (back.interval.lower, back.interval.upper) == (-check.interval.upper, -check.interval.lower)
 
     def test_the_same_scores_read_the_other_way_are_others(self) -> None:
         """Their areas are 1 and 0, without spread, and still differ although the scores are equal numbers."""
         check = self.difference(PERFECT, replace(PERFECT, lower_is_positive=True), paired=True)
-        assert (check.value, check.baseline, check.p_value) == (1.0, 0.0, None)
+        assert (check.value, check.baseline) == (1.0, 0.0)
+        # The interval that ends at 0 has free ends of 1 - √½, thus the level 1 - 2(1 - √½)³.
+        assert check.p_value == pytest.approx(2 * (1 - 0.5**0.5) ** 3, rel=1e-9)
         assert (check.interval.method, check.interval.upper) == ("exact", 1.0)
         assert check.interval.lower == pytest.approx(1 - math.hypot(1 - FREE_END, 1 - FREE_END), rel=1e-12)
 
@@ -77,7 +79,7 @@ class TestZeroAndOne:
         upper = check.difference + math.hypot(ours.upper - of_other.value, 1 - theirs.lower)
         assert check.interval.lower == pytest.approx(lower, rel=1e-12)
         assert check.interval.upper == pytest.approx(upper, rel=1e-12)
-        assert check.p_value is None
+        assert (check.p_value < 0.1) == (not lower <= 0 <= upper)
 
     @pytest.mark.parametrize(
         ("metric", "trials"),

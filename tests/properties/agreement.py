@@ -16,7 +16,8 @@ import numpy as np
 from hypothesis import currently_in_test_context, note
 
 from service.curves.counts import Counts
-from service.curves.evaluation import Curves, CurvesOptions, Points, evaluate_curves
+from service.curves.evaluation import Curves, CurvesOptions, evaluate_curves
+from service.curves.points import Points
 from service.curves.pr import AtRecall, Every, PrCurve
 from service.curves.sample import Sample
 from service.curves.sweep.sweep import COMPILED

@@ -33,7 +33,10 @@ NOT_RUN = {
     ".venv/bin/python -m service.contract 2>/dev/null": "tests/contract runs it and compares",
     ".venv/bin/python -m tests.readme.test_pictures": "it changes the checkout; its tests compare",
     ".venv/bin/python -m tests.readme.write": "it changes the checkout; its tests compare",
-    ".venv/bin/python -m tests.tools.coverage_of_intervals": "it takes hours; its tests run it in short",
+    (
+        ".venv/bin/python -m tests.tools.coverage_of_intervals --resamples 0\n"
+        ".venv/bin/python -m tests.tools.coverage_of_intervals"
+    ): "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.tools.error_rates_of_gates": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.cells": "it takes half an hour; its tests run a cell of it",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.parts": "it takes minutes; its tests run a cell of it",

@@ -14,15 +14,15 @@ import pytest
 from service.app import create_app
 from service.cli.curves import AREA_MEANINGS
 from service.curves.areas import Areas
-from service.curves.evaluation import KEEPS
 from service.curves.indices import INDICES, Rows
+from service.curves.points import KEEPS
 from service.environment import server_environment
 from service.operations import OPERATIONS
 from service.settings import Settings, variable_of
 from service.web.guide import FILES
 from service.web.page import PAGE_FILES
 from service.wire.formats.decoders import DECODERS
-from service.wire.formats.query_options import PICTURE_PARAMETERS
+from service.wire.formats.inputs import PICTURE_PARAMETERS
 from service.wire.problems import MAX_ERRORS, PROBLEM_TYPES
 from tests.contract.document import document
 from tests.readme.commands import examples

@@ -27,6 +27,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "intervals": {"level": 0.9},
         "operating_points": [{"metric": "jaccard", "at": 0.5}],
         "costs": {"prevalence": [0.5], "fn_cost": 2, "fp_cost": 1},
+        "include": ["auc", "points", "interpolated_pr"],
+        "decisions": [{"best": "f1"}],
         "partial": [{"over": "fpr", "from": 0.1, "to": 0.5, "min_tpr": 0.1}],
     },
     "tradeoffs": SAMPLE | {"lambda_density": {"a": 2, "b": 3}},

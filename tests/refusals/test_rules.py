@@ -118,7 +118,7 @@ def test_a_rule(rule: dict[str, Any], pointer: str, code: str, sentence: str) ->
     assert asking.errors("gates", TABLE, content_type="text/csv", **query) == [expected]
 
 
-F1 = "f_measure with at 0.5 (and at_threshold, if you deploy a threshold)"
+F1 = "f_measure (f1 is f_measure at lambda 0.5)"
 
 
 @pytest.mark.parametrize(
@@ -128,15 +128,16 @@ F1 = "f_measure with at 0.5 (and at_threshold, if you deploy a threshold)"
         ("AUROC", "roc"),
         ("roc_auc", "roc"),
         ("ap", "average_precision"),
-        ("auprc", "pr"),
-        ("pr_auc", "pr"),
-        ("auc_pr", "pr"),
+        ("auprc", "pr or average_precision"),
+        ("pr_auc", "pr or average_precision"),
+        ("auc_pr", "pr or average_precision"),
         ("f1", F1),
         ("F1_score", F1),
         ("tpr", "recall"),
         ("sensitivity", "recall"),
         ("PPV", "precision"),
         ("rocc", "roc"),
+        ("f_mesure", "f_measure"),
     ],
 )
 def test_a_metric_by_another_name(called: str, meant: str) -> None:

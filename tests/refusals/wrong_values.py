@@ -13,7 +13,6 @@ from marshmallow import fields
 from service.wire.requests import fields as own
 from service.wire.requests.column_fields import LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import Where
-from service.wire.requests.gates_schemas import MetricName
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 
 BEYOND_DOUBLES = 2**53 + 1
@@ -149,15 +148,6 @@ def _(field: own.Choice) -> Iterator[Wrong]:
     told = _told(field)
     for value in (*_not_choices(field), [field.choices[0]]):
         yield Wrong(value, "not_one_of", _of_list(value, told))
-
-
-@wrong_values.register
-def _(field: MetricName) -> Iterator[Wrong]:
-    names = ", ".join(field.choices)
-    for value in (1, True, ["roc"], "nothing"):
-        yield Wrong(value, "not_one_of", _of_list(value, f"Must be one of {names}."))
-    yield Wrong("AUC", "not_one_of", f"Did you mean roc? Must be one of {names}.")
-    yield Wrong("f_mesure", "not_one_of", f"Did you mean f_measure? Must be one of {names}.")
 
 
 @wrong_values.register

@@ -36,7 +36,7 @@ from service.cli.written_files import (
     refuse_files_that_are_read,
     refuse_one_file_twice,
 )
-from service.wire.formats.query_options import TOTALS
+from service.wire.formats.inputs import TOTALS
 from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
 
@@ -70,7 +70,7 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
 
 
 _REPORT: dict[str, Any] = {"type": WRITTEN_FILE, "callback": _report_file, "metavar": "F", "is_eager": True}
-_PARAMETERS: list[click.Parameter] = [
+_OPTIONS_AND_FILES: list[click.Parameter] = [
     click.Argument(["files"], metavar="RULES.toml SCORES", nargs=-1),
     *form_options(one_evaluation(READING_FIELDS)),
     *engine_options(),
@@ -88,7 +88,7 @@ _PARAMETERS: list[click.Parameter] = [
 ]
 
 
-@click.command(cls=GateCommand, params=_PARAMETERS)
+@click.command(cls=GateCommand, params=_OPTIONS_AND_FILES)
 @click.pass_context
 def gate(
     context: click.Context,

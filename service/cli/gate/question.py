@@ -11,7 +11,8 @@ from service.cli.own_options import of_baseline
 from service.cli.server_address import ServerAddress
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
-from service.wire.formats.query_options import BASELINE, MEANING, options_of
+from service.wire.formats.inputs import BASELINE, MEANING
+from service.wire.formats.query_options import options_of
 from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
 

@@ -17,7 +17,7 @@ from service.cli.files import name_of
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import RULE_KEYS
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import (
+from service.wire.formats.inputs import (
     BASELINE,
     COUNTS_COLUMNS,
     GROUPS_COLUMNS,

@@ -16,7 +16,6 @@ from service.cli.layout import (
     fraction,
     in_full,
     objects,
-    p_value_lines,
     table_lines,
     text_lines,
     warning_lines,
@@ -46,7 +45,6 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
         yield f"against {baseline or 'a baseline'}, {'paired' if document['paired'] else 'not paired'}"
     yield ""
     yield from _check_lines(document["checks"])
-    yield from p_value_lines(document["checks"])
     reasons = [check["reason"] for check in document["checks"] if check["reason"]]
     if reasons:
         yield ""

@@ -20,6 +20,7 @@ from service.charts.charts import PICTURES
 from service.charts.picture import Picture
 from service.charts.terminal import curves_text
 from service.charts.theme import STYLE
+from service.curves.arrays import BoolArray
 from service.curves.clock import in_time
 from service.curves.evaluation import CurvesWarning
 from service.wire.answers.json_pieces import json_pieces
@@ -141,16 +142,23 @@ _ARROW_TYPES: dict[CellKind, pa.DataType] = {
 
 
 def _array(cells: Any, kind: CellKind | None) -> pa.Array:  # noqa: ANN401  # an array or a sequence
-    """Make a typed column; NaN becomes null."""
+    """Make a typed column; NaN becomes null. pyarrow itself would look for NaN, and write bits, cell by cell."""
     if isinstance(cells, np.ndarray) and cells.dtype == np.float64:
-        missing = np.isnan(cells)  # ten times as fast as pyarrow's own search
-        return pa.array(cells, pa.float64(), mask=missing if missing.any() else None)
+        has_nan = np.isnan(np.minimum.reduce(cells, initial=0.0))
+        buffers = [_bits(~np.isnan(cells)) if has_nan else None, pa.py_buffer(np.ascontiguousarray(cells))]
+        return pa.Array.from_buffers(pa.float64(), cells.size, buffers)
+    if isinstance(cells, np.ndarray) and cells.dtype == np.bool_:
+        return pa.Array.from_buffers(pa.bool_(), cells.size, [None, _bits(cells)])
     if kind is None:  # all cells of a column that the request named are of one type
         return pa.array(cells) if any(cell is not None for cell in cells) else pa.nulls(len(cells), pa.float64())
     if kind != "count":
         return pa.array(cells, _ARROW_TYPES[kind], from_pandas=True)
     of_doubles = not isinstance(cells, np.ndarray) and any(isinstance(cell, float) for cell in cells)
     return pa.array(cells, pa.float64() if of_doubles else pa.int64(), from_pandas=True)
+
+
+def _bits(flags: BoolArray) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
 def _hash(style: str) -> str:

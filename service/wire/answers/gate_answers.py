@@ -1,6 +1,5 @@
 """A verdict as a JSON document, and back."""
 
-from dataclasses import asdict
 from typing import Any
 
 from service.curves.evaluation import CurvesWarning
@@ -11,18 +10,18 @@ from service.wire.answers.infinite import FiniteScores
 
 
 def check_object(check: Check, scores: FiniteScores) -> dict[str, Any]:
-    """Write a check as the contract defines it; what does not exist is None."""
+    """Write a check as the contract defines it: what does not exist is None, and dataclasses are objects."""
     scores.finite(check.rule.at_threshold)  # the rule has the finite one, but the answer must say so
     return {
         "rule": check.rule.given(),
         "status": check.status,
         "value": check.value,
-        "interval": None if check.interval is None else asdict(check.interval),
+        "interval": check.interval,
         "baseline": check.baseline,
         "difference": check.difference,
         "p_value": check.p_value,
         "reason": check.reason,
-        **({} if check.bounds is None else {"bounds": asdict(check.bounds)}),
+        **({} if check.bounds is None else {"bounds": check.bounds}),
     }
 
 

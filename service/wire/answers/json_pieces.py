@@ -3,7 +3,6 @@
 Knows arrays and lists; nothing of results.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from typing import Any
@@ -36,11 +35,13 @@ def json_pieces(document: dict[str, Any]) -> Iterator[Piece]:
 
 def written_once(columns: dict[str, Any]) -> dict[str, Any]:
     """Let columns that are the same array share its text: digits are most of a long answer's cost."""
-    times = Counter(id(cells) for cells in columns.values() if isinstance(cells, np.ndarray))
-    for same, number in times.items():
-        if number > 1:
-            names = [name for name, cells in columns.items() if id(cells) == same]
-            columns = columns | dict(zip(names, _texts(columns[names[0]], number), strict=True))
+    names_of: dict[int, list[str]] = {}
+    for name, cells in columns.items():
+        if isinstance(cells, np.ndarray):
+            names_of.setdefault(id(cells), []).append(name)
+    for names in names_of.values():
+        if len(names) > 1:
+            columns = columns | dict(zip(names, _texts(columns[names[0]], len(names)), strict=True))
     return columns
 
 

@@ -6,11 +6,12 @@ is None. Knows no operation.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from service.curves.arrays import LARGEST_EXACT_INTEGER, are_integers
+from service.curves.arrays import LARGEST_EXACT_INTEGER
 from service.curves.evaluation import CurvesWarning
 from service.wire.answers.infinite import FiniteScores
 from service.wire.answers.json_pieces import written_once
@@ -214,12 +215,14 @@ class Keyed(AnswerTable):
 
     inner   what the contract calls the schema of these objects.
     every   whether all keys are there.
+    others  further keys, which may be absent.
     """
 
     key: Cells = field(kw_only=True)
     keys: tuple[str, ...] = ()
     inner: str = ""
     every: bool = True
+    others: tuple[str, ...] = ()
 
     @property
     def header(self) -> tuple[Cells, ...]:
@@ -277,8 +280,9 @@ def tables_of(parts: Iterable[Part]) -> tuple[AnswerTable, ...]:
 
 def _cells(found: Any, columns: Iterable[Cells]) -> Iterable[tuple[Cells, Any]]:  # noqa: ANN401  # any part of a result
     """Read columns off an object or a mapping, without those that it does not have."""
+    read = found.get if isinstance(found, Mapping) else partial(getattr, found)
     for each in columns:
-        cells = found.get(each.name, ABSENT) if isinstance(found, Mapping) else getattr(found, each.name, ABSENT)
+        cells = read(each.name, ABSENT)
         if cells is not ABSENT:
             yield each, cells
         elif not each.sometimes:
@@ -305,9 +309,9 @@ def _whole(column: Any) -> Any:  # noqa: ANN401  # an array or a sequence
     if np.isnan(greatest):
         known = column[~np.isnan(column)]
         greatest = np.maximum.reduce(known, initial=0.0)
-    if greatest > LARGEST_EXACT_INTEGER or not are_integers(known):
+    if greatest > LARGEST_EXACT_INTEGER or (known != (whole := known.astype(np.int64))).any():
         return column
-    return known.astype(np.int64) if known is column else [None if np.isnan(cell) else int(cell) for cell in column]
+    return whole if known is column else [None if np.isnan(cell) else int(cell) for cell in column]
 
 
 def _joined(columns: list[Any]) -> Any:  # noqa: ANN401  # an array of arrays, a list of sequences

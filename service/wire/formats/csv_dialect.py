@@ -14,8 +14,14 @@ from service.wire.problems import Problem, invalid_value
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
 DECIMALS = {"point": ".", "comma": ","}
-_ESCAPES = {"quote": '"', "backslash": "\\"}
-_HEADERS = {"present": "present", "absent": "absent"}
+MARKS = {
+    "delimiter": DELIMITERS,
+    "decimal": DECIMALS,
+    "escape": {"quote": '"', "backslash": "\\"},
+    "header": {"present": "present", "absent": "absent"},
+}
+"""{parameter of CSV: {name: the mark itself}}"""
+
 _ESCAPED_TAB = r"\t"
 WELL_QUOTED = {
     delimiter: re.compile(rb'(?:[^"]++|(?<![^%b\r\n])"(?:[^"]++|"")*+"(?![^%b\r\n]))*+' % (2 * (delimiter.encode(),)))
@@ -56,25 +62,25 @@ class Dialect:
     @classmethod
     def of(cls, parameters: Mapping[str, str]) -> Self:
         """Read the parameters of CSV, names or the characters themselves. Raises Problem."""
-        delimiter = _named(parameters, "delimiter", DELIMITERS)
-        header = _named(parameters, "header", _HEADERS)
+        delimiter = _named(parameters, "delimiter")
+        header = _named(parameters, "header")
         return cls(
             delimiter or "comma",
-            DECIMALS[_named(parameters, "decimal", DECIMALS) or "point"],
-            _named(parameters, "escape", _ESCAPES) or "quote",
+            DECIMALS[_named(parameters, "decimal") or "point"],
+            _named(parameters, "escape") or "quote",
             None if header is None else header == "present",
             delimiter is not None,
         )
 
 
-def _named(parameters: Mapping[str, str], key: str, known: Mapping[str, str]) -> str | None:
+def _named(parameters: Mapping[str, str], key: str) -> str | None:
     if key not in parameters:
         return None
     text = "\t" if parameters[key] == _ESCAPED_TAB else parameters[key]
-    for name, character in known.items():
-        if text in {name, character}:
+    for name, mark in MARKS[key].items():
+        if text in {name, mark}:
             return name
-    raise invalid_value(f"/{key}", "not_one_of", f"Must be one of {', '.join(known)}.")
+    raise invalid_value(f"/{key}", "not_one_of", f"Must be one of {', '.join(MARKS[key])}.")
 
 
 def without_line_for_excel(body: bytes, dialect: Dialect) -> tuple[bytes, Dialect]:

@@ -10,11 +10,12 @@ from service.wire.formats.arrow_format import ArrowTable
 from service.wire.formats.codings import Body
 from service.wire.formats.csv_dialect import Dialect
 from service.wire.formats.csv_format import CsvTable
+from service.wire.formats.inputs import CSV_PARAMETERS
 from service.wire.formats.json_format import decode_json
 from service.wire.formats.json_shapes import refuse_other_shapes
 from service.wire.formats.missing_cells import column_pointers
 from service.wire.formats.parquet_format import ParquetTable
-from service.wire.formats.query_options import CSV_PARAMETERS, Decoded
+from service.wire.formats.query_options import Decoded
 from service.wire.formats.table_columns import Table
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
@@ -31,7 +32,7 @@ def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm
     _refuse_dialect(parameters)
     document = decode_json(bytes(body), limits)  # copies a file: only bytes can be searched as text
     refuse_other_shapes(document)
-    return form.complete(document, parameters, form.fields)
+    return form.complete(document, parameters)
 
 
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from service.wire.columns import unreadable_column
-from service.wire.formats.query_options import CSV_PARAMETERS, Decoded, QueryFields
+from service.wire.formats.inputs import CSV_PARAMETERS
+from service.wire.formats.query_options import Decoded
 from service.wire.formats.table_columns import MOST_COLUMNS, Table, too_many_columns
 from service.wire.formats.tables import TableForm
 
@@ -15,24 +16,25 @@ _DUPLICATE = unreadable_column("duplicate")
 """A column that no operation reads, because its name is not unique."""
 
 
-def every_column() -> TableForm:
+class EveryColumn(TableForm):
     """The form of a table all of whose columns are listed."""
-    return TableForm(CSV_PARAMETERS, _read_all, complete=_complete_all, answers_tables=False)
 
+    parameters = CSV_PARAMETERS
 
-def _read_all(table: Table, _parameters: Mapping[str, str], _fields: QueryFields) -> Decoded:
-    names = [name for name, times in Counter(table.header).items() if times == 1]
-    columns = table.read(names)
-    return _decoded(((name, columns.get(name, _DUPLICATE)) for name in table.header), table.rows)
+    def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
+        """Check the parameters, and read all columns."""
+        self.check(parameters)
+        names = [name for name, times in Counter(table.header).items() if times == 1]
+        columns = table.read(names)
+        return _decoded(((name, columns.get(name, _DUPLICATE)) for name in table.header), table.rows)
 
-
-def _complete_all(document: object, _parameters: Mapping[str, str], _fields: QueryFields) -> Decoded:
-    """Treat each member of an object as a column; null and [] count as absent."""
-    members = document.items() if isinstance(document, dict) else ()
-    given = [(name, column) for name, column in members if column is not None and column != []]
-    if len(given) > MOST_COLUMNS:
-        raise too_many_columns()
-    return _decoded(given, None)
+    def complete(self, document: object, parameters: Mapping[str, str]) -> Decoded:  # noqa: ARG002  # none is for JSON
+        """Treat each member of an object as a column; null and [] count as absent."""
+        members = document.items() if isinstance(document, dict) else ()
+        given = [(name, column) for name, column in members if column is not None and column != []]
+        if len(given) > MOST_COLUMNS:
+            raise too_many_columns()
+        return _decoded(given, None)
 
 
 def _decoded(columns: Iterable[tuple[str, object]], rows: int | None) -> Decoded:

@@ -18,7 +18,7 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.errors import counted_rows
 from service.curves.evaluation import CurvesWarning
 from service.wire.columns import Column
-from service.wire.formats.query_options import (
+from service.wire.formats.inputs import (
     COUNTS_COLUMNS,
     GROUP_ENDS,
     GROUP_MASSES,
@@ -26,8 +26,8 @@ from service.wire.formats.query_options import (
     SAMPLE_COLUMNS,
     SLICES,
     SOFT_LABELS,
-    Decoded,
 )
+from service.wire.formats.query_options import Decoded
 from service.wire.formats.table_columns import no_rows
 from service.wire.problems import pointer_token
 

@@ -7,46 +7,10 @@ from typing import Protocol
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
+from service.wire.formats.inputs import COLUMN_PARAMETERS, COUNTS, CSV_PARAMETERS, GROUPS, MEANING, PICTURE_PARAMETERS
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.problems import invalid_value
 from service.wire.wrong import Wrong
-
-SAMPLE_COLUMNS = ("scores", "labels", "weights")
-BASELINE = "baseline_scores"
-"""The column of a baseline's scores; its labels and weights are the table's."""
-
-SOFT_LABELS = "soft_labels"
-"""The column of soft labels."""
-
-SLICES = "slices"
-"""The columns that define slices."""
-
-COUNTS_COLUMNS = ("tp", "fp", "fn", "tn", "threshold")
-GROUP_ENDS = ("score", "score_from", "score_to")
-TOTALS = ("positives", "negatives")
-"""Totals of counts; for a table of groups, the names of its columns."""
-
-SQUARES = ("positives_squared", "negatives_squared")
-GROUP_MASSES = (*TOTALS, *SQUARES)
-GROUPS_COLUMNS = (*GROUP_ENDS, *SQUARES)
-"""The columns of groups besides those called like totals."""
-
-COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, SLICES, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
-"""Parameters that name columns of a table."""
-
-CSV_PARAMETERS = ("delimiter", "decimal", "escape", "header")
-"""Parameters of CSV."""
-
-MISSING = "missing"
-"""What happens to a row with an empty cell in a column that is used."""
-
-CLOSED_ENDS = "closed"
-"""Which ends of a group belong to it."""
-
-MEANING = ("positive_label", "lower_is_positive")
-HOW_TO_READ = (*CSV_PARAMETERS, MISSING)
-OF_ONE_EVALUATION = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ)
-"""The parameters that say how a table that is one evaluation is read."""
 
 _COMMAS = {"comma", ","}
 
@@ -55,9 +19,6 @@ _JSON_WORDS = frozenset({"true", "false", "null"})
 
 _TRUTH = {"true": True, "false": False}
 """Python capitalises them, R writes them in capitals."""
-
-PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark", "scale")
-"""The query parameters that go with a picture, whatever the body is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +76,8 @@ def picture_options(parameters: dict[str, str], fields: QueryFields) -> dict[str
 def complete(document: object, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
     """Put the options of a query into a JSON body, each in its place.
 
-    Totals go into the counts, and the meaning of labels and scores into each of several evaluations. A body that is not
-    an object, or has too many evaluations, is left to the schema to refuse.
+    Those of counts and groups go into these objects, and the meaning of labels and scores into each of several
+    evaluations. A body that is not an object, or has too many evaluations, is left to the schema to refuse.
 
     Raises Problem for an option that the body has, too, and for parameters that name columns.
     """
@@ -127,21 +88,18 @@ def complete(document: object, parameters: Mapping[str, str], fields: QueryField
     if not parameters or not isinstance(document, dict):
         return Decoded(document)
     options = options_of(parameters, fields)
-    totals = {key: options.pop(key) for key in TOTALS if key in options}
     completed: dict[str, object] = dict(document)
     pointers: dict[str, str] = {}
-    if CLOSED_ENDS in options:
-        groups = document.get("groups")
-        if not isinstance(groups, dict):
-            raise invalid_value(f"/{CLOSED_ENDS}", "exclusive", "This is for groups; this body has none.")
-        completed["groups"] = _with(groups, {CLOSED_ENDS: options.pop(CLOSED_ENDS)})
-        pointers |= {f"/groups/{CLOSED_ENDS}": f"/{CLOSED_ENDS}"}
-    if totals:
-        counts = document.get("counts")
-        if not isinstance(counts, dict):
-            raise invalid_value(f"/{next(iter(totals))}", "exclusive", "Totals are for counts; this body has none.")
-        completed["counts"] = _with(counts, totals)
-        pointers |= {f"/counts/{key}": f"/{key}" for key in totals}
+    for kind in (GROUPS, COUNTS):
+        own = {key: options.pop(key) for key in kind.own if key in options}
+        if own:
+            inner = document.get(kind.inside)
+            if not isinstance(inner, dict):
+                are = "Totals are" if kind is COUNTS else "This is"
+                message = f"{are} for {kind.inside}; this body has none."
+                raise invalid_value(f"/{next(iter(own))}", "exclusive", message)
+            completed[kind.inside] = _with(inner, own)
+            pointers |= {f"/{kind.inside}/{key}": f"/{key}" for key in own}
     evaluations = document.get("evaluations")
     if isinstance(evaluations, list) and len(evaluations) <= MOST_EVALUATIONS:
         meaning = {key: options.pop(key) for key in MEANING if key in options}

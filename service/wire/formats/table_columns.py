@@ -3,12 +3,13 @@
 Knows names of columns and what they are for; nothing of formats, nor of documents.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
+from urllib.parse import quote_plus
 
+from service.wire.formats.inputs import COUNTS, GROUPS
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.formats.likely_columns import did_you_mean, likely_counts_or_groups
-from service.wire.formats.query_options import COUNTS_COLUMNS, GROUP_ENDS, GROUP_MASSES
 from service.wire.problems import Problem, invalid_value, pointer_token
 from service.wire.usual_names import likely
 
@@ -45,16 +46,13 @@ class Table(Protocol):
 
 def listed_names(text: str, header: list[str]) -> list[str]:
     """Split names at commas, ignoring blanks around them; names with commas can be given in a JSON list."""
-    try:
-        listed = parse_json(text)
-    except StrictJsonError:
-        listed = None
+    listed = _json_or_none(text)
     names = listed if isinstance(listed, list) and all(isinstance(name, str) for name in listed) else text.split(",")
     known = frozenset(header)
     return [name if name in known else name.strip() for name in names]
 
 
-def named_columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+def named_columns(table: Table, parameters: Mapping[str, str], keys: Iterable[str]) -> dict[str, str]:
     """The names of the columns that exist, under their own name or one given by a parameter."""
     chosen = {key: parameters.get(key, key) for key in keys if key in parameters or key in table.header}
     wrong = [key for key, name in chosen.items() if name not in table.header]
@@ -76,8 +74,12 @@ def no_column(table: Table, key: str) -> Problem:
     return invalid_value(f"/{key}", "missing", f"{message}{did_you_mean(likely(table.header, [key]))}")
 
 
-def no_evaluation(table: Table, missing: list[str], others: list[str]) -> Problem:
+def no_evaluation(table: Table, parameters: Mapping[str, str], missing: list[str], others: list[str]) -> Problem:
     """Make the problem of a table that is no evaluation; `missing` are scores, labels or both of a sample."""
+    scores = parameters.get("scores", "scores")
+    if scores in table.header and group_columns(table, {**parameters, "score": scores}):
+        message = f"There is no column labels. If this table has groups, name the scores score={quote_plus(scores)}."
+        return invalid_value("/labels", "missing", message)
     guessed = likely(table.header, missing)
     hint = likely_counts_or_groups(table.header) if len(guessed) < len(missing) else {}
     if len(missing) == 1 and not hint:
@@ -113,14 +115,14 @@ def header_of(table: Table) -> str:
 
 def counts_columns(table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
     """The columns of counts, {key: name}; none if there is neither tp nor fp."""
-    found = named_columns(table, parameters, COUNTS_COLUMNS)
-    return found if {"tp", "fp"} & found.keys() else {}
+    found = named_columns(table, parameters, COUNTS.columns)
+    return found if found.keys() & {*COUNTS.needs} else {}
 
 
 def group_columns(table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
     """The columns of groups, {key: name}; none if there are no ends or no masses."""
-    ends = named_columns(table, parameters, GROUP_ENDS)
-    masses = named_columns(table, parameters, GROUP_MASSES) if ends else {}
+    ends = named_columns(table, parameters, GROUPS.needs)
+    masses = named_columns(table, parameters, GROUPS.may) if ends else {}
     return ends | masses if masses else {}
 
 
@@ -155,21 +157,24 @@ def too_many_columns() -> Problem:
     return invalid_value("", "too_many_columns", detail)
 
 
-def columns_by_class(table: Table, text: str, most: int) -> dict[str, str]:
-    """The column of scores for each class: cat,dog, or cat=p1,dog=p2, or a JSON object. Raises Problem."""
-    try:
-        given = parse_json(text)
-    except StrictJsonError:
-        given = None
+def distinct_columns(table: Table, key: str, text: str, most: int) -> dict[str, str]:
+    """The columns that a parameter names, each once: {name: name}. Raises Problem."""
     names = listed_names(text, table.header)
+    _check_columns(table, key, names, most)
+    return dict(zip(names, names, strict=True))
+
+
+def columns_by_class(table: Table, key: str, text: str, most: int) -> dict[str, str]:
+    """The column of scores for each class: cat,dog, or cat=p1,dog=p2, or a JSON object. Raises Problem."""
+    given = _json_or_none(text)
     if isinstance(given, dict) and all(isinstance(name, str) for name in given.values()):
         pairs = [*given.items()]
     else:
         known = frozenset(table.header)
-        pairs = [(name, name) if name in known else _pair(name) for name in names]
+        pairs = [(name, name) if name in known else _pair(name) for name in listed_names(text, table.header)]
     if len({name for name, _ in pairs}) < len(pairs):
-        raise invalid_value("/scores", "duplicate", "A class is named twice.")
-    check_columns(table, "scores", [column for _, column in pairs], most)
+        raise invalid_value(f"/{key}", "duplicate", "A class is named twice.")
+    _check_columns(table, key, [column for _, column in pairs], most)
     return dict(pairs)
 
 
@@ -179,14 +184,15 @@ def _pair(text: str) -> tuple[str, str]:
     return (name.strip(), column.strip()) if equals else (text, text)
 
 
-def distinct_columns(table: Table, key: str, text: str, most: int) -> list[str]:
-    """Split the names of columns that a parameter gives, each once."""
-    names = listed_names(text, table.header)
-    check_columns(table, key, names, most)
-    return names
+def _json_or_none(text: str) -> object:
+    """Read JSON text; None if it is none."""
+    try:
+        return parse_json(text)
+    except StrictJsonError:
+        return None
 
 
-def check_columns(table: Table, key: str, names: list[str], most: int) -> None:
+def _check_columns(table: Table, key: str, names: list[str], most: int) -> None:
     """Refuse too many names of columns, repeated ones, and those that the table lacks; many columns take long."""
     if len(names) > most:
         raise invalid_value(f"/{key}", "wrong_length", f"At most {most} columns can be named, not {len(names)}.")

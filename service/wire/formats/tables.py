@@ -5,40 +5,36 @@ formats, nor of what is valid.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
-from urllib.parse import quote_plus
 
 from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
 from service.curves.slicing import MOST_SLICE_COLUMNS
-from service.wire.formats.json_shapes import refuse_names_of_other_libraries
-from service.wire.formats.likely_columns import (
-    did_you_mean,
-    unused_threshold,
-    unused_weights,
-)
-from service.wire.formats.query_options import (
+from service.wire.formats.inputs import (
     BASELINE,
-    CLOSED_ENDS,
+    COUNTS,
     COUNTS_COLUMNS,
-    GROUP_ENDS,
-    GROUP_MASSES,
+    DRAWS,
+    GROUPS,
     GROUPS_COLUMNS,
     HOW_TO_READ,
     MEANING,
     OF_ONE_EVALUATION,
     PICTURE_PARAMETERS,
+    SAMPLE,
     SAMPLE_COLUMNS,
     SLICES,
+    SOFT,
     SOFT_LABELS,
     TOTALS,
-    Decoded,
-    QueryFields,
-    complete,
-    options_of,
+    Input,
 )
+from service.wire.formats.json_shapes import refuse_names_of_other_libraries
+from service.wire.formats.likely_columns import did_you_mean, unused_threshold, unused_weights
+from service.wire.formats.query_options import Decoded, QueryFields, complete, options_of
 from service.wire.formats.table_columns import (
     Table,
     columns_by_class,
@@ -54,33 +50,63 @@ from service.wire.formats.table_columns import (
 from service.wire.problems import invalid_value, pointer_token
 from service.wire.usual_names import likely, meant
 
-
-def _complete_request(document: object, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
-    refuse_names_of_other_libraries(document)
-    return complete(document, parameters, fields)
+_IN_ORDER = tuple(dict.fromkeys((*SAMPLE_COLUMNS, SLICES, *OF_ONE_EVALUATION, SOFT_LABELS, BASELINE)))
+"""All parameters that say how a table is read, in the order of the contract and of help."""
 
 
 @dataclass(frozen=True, slots=True)
+class Several:
+    """A parameter that names up to `most` columns, which become an object of the document.
+
+    what   what the columns are, with an example.
+    read   splits its text: {name in the object: column}.
+    needs  the column that such a table has, too, and that may have another name.
+    """
+
+    key: str
+    most: int
+    what: str
+    read: Callable[[Table, str, str, int], dict[str, str]] = distinct_columns
+    needs: str = ""
+
+    def find(self, table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
+        """The columns that it names: {name in the object: column}. Raises Problem."""
+        if self.key in parameters:
+            return self.read(table, self.key, parameters[self.key], self.most)
+        missing = [key for key in (self.needs,) if key not in parameters and key not in table.header]
+        message = f"Name {self.what}; {header_of(table)}.{did_you_mean(likely(table.header, missing))}"
+        raise invalid_value(f"/{self.key}", "missing", message)
+
+
+@dataclass(frozen=True)
 class TableForm:
     """How an operation uses a table.
 
-    parameters      the query parameters that go with it, besides those of pictures within an answer.
-    read            makes a document of the table and its parameters.
     fields          what reads the texts of the parameters.
-    complete        adds the options in the query to a JSON body.
+    inputs          what a table may be; the first is a sample.
+    several         names more columns.
+    then            makes several evaluations of the document.
     answers_tables  whether the operation also takes the parameter `table`, which is not read here.
     """
 
-    parameters: tuple[str, ...]
-    read: Callable[[Table, Mapping[str, str], QueryFields], Decoded]
-    fields: QueryFields = field(default_factory=dict)
-    complete: Callable[[object, Mapping[str, str], QueryFields], Decoded] = _complete_request
+    fields: QueryFields
+    inputs: tuple[Input, ...]
+    several: Several | None = None
+    then: Callable[[dict[str, Any], dict[str, str]], None] | None = None
     answers_tables: bool = True
 
-    @property
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The query parameters that go with it, besides those of pictures within an answer."""
+        of_inputs = (key for each in self.inputs for key in (*each.columns, *each.options, *each.own))
+        own = {*of_inputs, *HOW_TO_READ} | ({self.several.key} if self.several else set())
+        others = (name for name in self.fields if name not in (*_IN_ORDER, *DRAWS, *PICTURE_PARAMETERS))
+        return (*(name for name in _IN_ORDER if name in own), *others)
+
+    @cached_property
     def drawn(self) -> tuple[str, ...]:
         """The parameters of pictures within an answer."""
-        return tuple(name for name in _DRAWS if name in self.fields)
+        return tuple(name for name in DRAWS if name in self.fields)
 
     def check(self, parameters: Iterable[str]) -> None:
         """Refuse a query parameter that is not known."""
@@ -90,220 +116,143 @@ class TableForm:
                 message = f"Unknown query parameter; {meant(key, known)}"
                 raise invalid_value(f"/{pointer_token(key)}", "unknown_field", message)
 
+    def complete(self, document: object, parameters: Mapping[str, str]) -> Decoded:
+        """Add the options in the query to a JSON body."""
+        refuse_names_of_other_libraries(document)
+        return complete(document, parameters, self.fields)
+
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
-        """Read the table, after checking its parameters, and warn of columns that should perhaps be used."""
+        """Check the parameters, and read the columns that the inputs and the parameters name."""
         self.check(parameters)
-        decoded = self.read(table, parameters, self.fields)
-        unused = self._unused(table.header, parameters, decoded.document)
-        if not unused:
-            return decoded
-        used = {*decoded.pointers.values()}
-        warnings = (told for name, told in unused.items() if f"/{pointer_token(name)}" not in used)
-        return replace(decoded, warnings=tuple(warnings))
+        named = self.several.find(table, parameters) if self.several else {}
+        found = self._found(table, parameters)
+        options = self._options(table, found, parameters)
+        names = [*dict.fromkeys([*named.values(), *(name for each in found.values() for name in each.values())])]
+        columns = table.read(names)
+        document: dict[str, Any] = {}
+        pointers: dict[str, str] = {}
+        if self.several:
+            key = self.several.key
+            document[key] = {name: columns[column] for name, column in named.items()}
+            pointers |= {f"/{key}/{pointer_token(name)}": f"/{pointer_token(column)}" for name, column in named.items()}
+        for kind, of_kind in found.items():
+            inner = document.setdefault(kind.inside, {}) if kind.inside else document
+            inner |= {key: columns[name] for key, name in of_kind.items()}
+            inner |= {key: options.pop(key) for key in kind.own if key in options}
+            place = f"/{kind.inside}" if kind.inside else ""
+            for key in (*kind.columns, *kind.own):
+                pointers[f"{place}/{key}"] = f"/{pointer_token(of_kind.get(key, key))}"
+            if place:
+                pointers[place] = ""
+        document |= options
+        if self.then:
+            self.then(document, pointers)
+        unused = _unused(table.header, found, parameters)
+        return Decoded(document, pointers, tuple(told for name, told in unused.items() if name not in names))
 
-    def _unused(self, header: list[str], parameters: Mapping[str, str], document: object) -> dict[str, CurvesWarning]:
-        """Warn of columns that seem to be weights or thresholds: {column: warning}."""
-        if not isinstance(document, dict) or "groups" in document:
-            return {}
-        counts = document.get("counts")
-        if isinstance(counts, dict):
-            return {} if "threshold" in counts else unused_threshold(header)
-        return unused_weights(header) if "weights" in self.parameters and "weights" not in parameters else {}
+    def _found(self, table: Table, parameters: Mapping[str, str]) -> dict[Input, dict[str, str]]:
+        """The inputs that the table has, {input: {key: column}}. The schema refuses a sample beside counts."""
+        sample = self._sample(table, parameters)
+        named = self.several.key if self.several else ""
+        # If columns of counts or groups are named, others that happen to be called like those of a sample are not one.
+        are_others_named = any(key in parameters for key in (*COUNTS_COLUMNS, *GROUPS_COLUMNS))
+        wanted = [key for key in sample.columns if key != named and (key in parameters or not are_others_named)]
+        chosen = named_columns(table, parameters, wanted)
+        missing = [key for key in sample.needs if key not in chosen and key != named]
+        others = () if "scores" in parameters else self.inputs
+        counts = counts_columns(table, parameters) if COUNTS in others else {}
+        groups = group_columns(table, parameters) if GROUPS in others and missing and not counts else {}
+        if groups:
+            for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE):
+                if key in parameters:
+                    raise invalid_value(f"/{key}", "exclusive", "This is not for groups, and this table has groups.")
+            return {GROUPS: groups}
+        if counts or not missing:
+            return {sample: chosen} | ({COUNTS: counts} if counts else {})
+        if COUNTS in self.inputs:
+            raise no_evaluation(table, parameters, missing, [key for key in sample.columns if key not in chosen])
+        raise no_column(table, missing[0])
+
+    def _sample(self, table: Table, parameters: Mapping[str, str]) -> Input:
+        """The sample that a table may have: of soft labels if a parameter names them, or if there are no others."""
+        if SOFT not in self.inputs:
+            return self.inputs[0]
+        if SOFT_LABELS not in parameters:
+            has_labels = "labels" in parameters or "labels" in table.header
+            return SOFT if SOFT_LABELS in table.header and not has_labels else SAMPLE
+        if "labels" in parameters:
+            message = "Name a column of labels or one of soft labels, not both."
+            raise invalid_value(f"/{SOFT_LABELS}", "exclusive", message)
+        return SOFT
+
+    def _options(
+        self, table: Table, found: Mapping[Input, Mapping[str, str]], parameters: Mapping[str, str]
+    ) -> dict[str, object]:
+        """Read the options, and refuse those that do not go with what the table has."""
+        if GROUPS in found:
+            return options_of({key: text for key, text in parameters.items() if key not in TOTALS}, self.fields)
+        for key in (*GROUPS.own, *(() if COUNTS in self.inputs else TOTALS)):
+            if key in parameters:
+                raise invalid_value(f"/{key}", "exclusive", "This is for groups; this table has none.")
+        options = options_of(parameters, self.fields)
+        if COUNTS in found:
+            refuse_incomplete_counts(table, {*found[COUNTS], *options})
+            return options
+        for key in TOTALS:
+            if key in options:
+                raise invalid_value(f"/{key}", "exclusive", "Totals are for counts; this table is a sample.")
+        return options
 
 
-_DRAWS = ("charts", "side", "theme", "title", "mark")
-
-
-def _form(own: tuple[str, ...], read: Any, fields: QueryFields, *, answers_tables: bool = True) -> TableForm:  # noqa: ANN401  # as in TableForm
-    """The form with these parameters, and all other fields that are not of pictures or of columns."""
-    others = (name for name in fields if name not in (*own, *OF_ONE_EVALUATION, *_DRAWS, *PICTURE_PARAMETERS))
-    return TableForm((*own, *others), read, fields, answers_tables=answers_tables)
+def _unused(
+    header: list[str], found: Mapping[Input, Mapping[str, str]], parameters: Mapping[str, str]
+) -> dict[str, CurvesWarning]:
+    """Warn of columns that seem to be weights or thresholds: {column: warning}."""
+    if GROUPS in found:
+        return {}
+    if COUNTS in found:
+        return {} if "threshold" in found[COUNTS] else unused_threshold(header)
+    return {} if "weights" in parameters else unused_weights(header)
 
 
 def one_evaluation(fields: QueryFields) -> TableForm:
     """The form of a table that is one evaluation, with these options as query parameters."""
-    return _form(OF_ONE_EVALUATION, _read_one, fields)
+    return TableForm(fields, (SAMPLE, COUNTS, GROUPS))
 
 
-def one_evaluation_with_soft_labels(fields: QueryFields) -> TableForm:
-    """The form of a table that is one evaluation; a sample may have a column of soft labels instead of labels."""
-    return _form((*OF_ONE_EVALUATION, SOFT_LABELS), _read_hard_or_soft, fields)
-
-
-def evaluation_and_baseline(fields: QueryFields) -> TableForm:
-    """The form of a table that is one evaluation, and a baseline of the same rows if `baseline_scores` is given."""
-    return _form((*OF_ONE_EVALUATION, BASELINE), _read_with_baseline, fields, answers_tables=False)
-
-
-def several_evaluations(fields: QueryFields) -> TableForm:
-    """The form of a table of several samples: `scores` names their columns, labels and weights are shared."""
-    return _form((*SAMPLE_COLUMNS, *MEANING, *HOW_TO_READ), _read_several, fields)
-
-
-def one_sample_in_slices(fields: QueryFields) -> TableForm:
-    """The form of a table that is one sample or groups; `slices` names the columns that define its slices."""
-    own = (*SAMPLE_COLUMNS, SLICES, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ)
-    return _form(own, _read_slices, fields)
-
-
-def one_column_a_class(fields: QueryFields) -> TableForm:
-    """The form of a table of classes: `scores` names a column for each class, `labels` the column of classes."""
-    return _form((*SAMPLE_COLUMNS, "lower_is_positive", *HOW_TO_READ), _read_classes, fields)
-
-
-def _read_classes(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
-    """Read the scores for each class, and one column of labels."""
-    if "scores" not in parameters:
-        message = f"Name the column of scores for each class, as in scores=cat,dog; {header_of(table)}."
-        raise invalid_value("/scores", "missing", message)
-    scores = columns_by_class(table, parameters["scores"], MOST_CLASSES)
-    others = named_columns(table, parameters, ("labels", "weights"))
-    if "labels" not in others:
-        raise no_column(table, "labels")
-    columns = table.read([*dict.fromkeys([*scores.values(), *others.values()])])
-    document: dict[str, object] = {key: columns[name] for key, name in others.items()}
-    document["scores"] = {name: columns[column] for name, column in scores.items()}
-    pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in others.items()}
-    pointers |= {f"/scores/{pointer_token(name)}": f"/{pointer_token(column)}" for name, column in scores.items()}
-    return Decoded(document | options_of(parameters, fields), pointers)
-
-
-def _read_slices(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
-    """Read a sample, and the columns that define its slices."""
-    if SLICES not in parameters:
-        message = f"Name the columns that define the slices, as in slices=country,model; {header_of(table)}."
-        raise invalid_value(f"/{SLICES}", "missing", message)
-    names = distinct_columns(table, SLICES, parameters[SLICES], MOST_SLICE_COLUMNS)
-    chosen = _sample_columns(table, parameters, SAMPLE_COLUMNS)
-    missing = [key for key in ("scores", "labels") if key not in chosen]
-    groups = group_columns(table, parameters) if missing and "scores" not in parameters else {}
-    if groups:
-        return _read_groups(table, parameters, fields, groups, names)
-    for key in missing:
-        raise no_column(table, key)
-    _refuse_of_groups(parameters, TOTALS)
-    columns = table.read([*dict.fromkeys([*chosen.values(), *names])])
-    document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
-    document[SLICES] = {name: columns[name] for name in names}
-    pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
-    pointers |= {f"/{SLICES}/{pointer_token(name)}": f"/{pointer_token(name)}" for name in names}
-    return Decoded(document | options_of(parameters, fields), pointers)
-
-
-def _read_with_baseline(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
-    """Read one evaluation, and a baseline that shares its labels and weights."""
-    decoded = _read_one(table, parameters, fields, (*SAMPLE_COLUMNS, BASELINE))
-    document = decoded.document
-    if not isinstance(document, dict) or BASELINE not in document:
-        return decoded
-    if "counts" in document:
+def with_baseline(document: dict[str, Any], pointers: dict[str, str]) -> None:
+    """Make a second column of scores the baseline, which shares the labels and weights."""
+    if BASELINE not in document:
+        return
+    if COUNTS.inside in document:
         message = "baseline_scores names a second column of scores, but this table has counts."
         raise invalid_value(f"/{BASELINE}", "exclusive", message)
-    scores = document.pop(BASELINE)
     shared = {key: document[key] for key in ("labels", "weights") if key in document}
-    pointers = {f"/baseline/{key}": decoded.pointer(f"/{key}") for key in (*shared, *MEANING)}
-    pointers["/baseline/scores"] = decoded.pointer(f"/{BASELINE}")
-    return Decoded(document | {"baseline": {"scores": scores} | shared}, {**decoded.pointers, **pointers})
+    document["baseline"] = {"scores": document.pop(BASELINE)} | shared
+    pointers |= {f"/baseline/{key}": pointers.get(f"/{key}", f"/{key}") for key in (*shared, *MEANING)}
+    pointers["/baseline/scores"] = pointers[f"/{BASELINE}"]
 
 
-def _read_hard_or_soft(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
-    """Read one evaluation, with soft labels if a parameter names them, or if there are no others."""
-    if SOFT_LABELS in parameters and "labels" in parameters:
-        raise invalid_value(f"/{SOFT_LABELS}", "exclusive", "Name a column of labels or one of soft labels, not both.")
-    has_labels = "labels" in parameters or "labels" in table.header
-    soft = SOFT_LABELS in parameters or (SOFT_LABELS in table.header and not has_labels)
-    return _read_one(table, parameters, fields, ("scores", SOFT_LABELS, "weights") if soft else SAMPLE_COLUMNS)
+def as_evaluations(document: dict[str, Any], pointers: dict[str, str]) -> None:
+    """Make an evaluation of each column of scores; the columns that they share are checked once.
 
-
-def _read_one(
-    table: Table, parameters: Mapping[str, str], fields: QueryFields, sample: tuple[str, ...] = SAMPLE_COLUMNS
-) -> Decoded:
-    """Read the columns from the table, a sample's before counts, and everything else from the query parameters.
-
-    The first two columns of a sample are its scores and its labels, which it needs.
+    The examples are the same for all, so their differences are paired unless the query says otherwise.
     """
-    chosen = _sample_columns(table, parameters, sample)
-    counts = counts_columns(table, parameters) if "scores" not in parameters else {}
-    missing = [key for key in sample[:2] if key not in chosen]
-    groups = group_columns(table, parameters) if missing and not counts and "scores" not in parameters else {}
-    if groups:
-        return _read_groups(table, parameters, fields, groups, ())
-    if missing and not counts:
-        scores = parameters.get("scores", "scores")
-        if scores in table.header and group_columns(table, {**parameters, "score": scores}):
-            message = (
-                f"There is no column labels. If this table has groups, name the scores score={quote_plus(scores)}."
-            )
-            raise invalid_value("/labels", "missing", message)
-        raise no_evaluation(table, missing, [key for key in sample if key not in chosen])
-    _refuse_of_groups(parameters)
-    options = options_of(parameters, fields)
-    totals = {key: options.pop(key) for key in TOTALS if key in options}
-    if totals and not counts:
-        message = "Totals are for counts; this table is a sample."
-        raise invalid_value(f"/{next(iter(totals))}", "exclusive", message)
-    if counts:
-        refuse_incomplete_counts(table, {*counts, *totals})
-    columns = table.read([*dict.fromkeys([*chosen.values(), *counts.values()])])
-    document: dict[str, object] = {key: columns[name] for key, name in chosen.items()}
-    if counts:
-        document["counts"] = {key: columns[name] for key, name in counts.items()} | totals
-    pointers = {f"/{key}": f"/{pointer_token(name)}" for key, name in chosen.items()}
-    named = dict.fromkeys((*COUNTS_COLUMNS, *TOTALS)) | counts
-    pointers |= {f"/counts/{key}": f"/{pointer_token(name or key)}" for key, name in named.items()}
-    return Decoded(document | options, pointers | {"/counts": ""})
+    if "intervals" in document:
+        document.setdefault("paired", True)
+    shared = ("labels", "weights", *MEANING)
+    common = {key: document.pop(key) for key in shared if key in document}
+    of_each = {"name": "/scores"} | {key: pointers.get(f"/{key}", f"/{key}") for key in shared}
+    scores = document.pop("scores")
+    document["evaluations"] = [{"name": name, "scores": column} | common for name, column in scores.items()]
+    for row, name in enumerate(scores):
+        inner = of_each | {"scores": f"/{pointer_token(name)}"}
+        pointers |= {f"/evaluations/{row}/{key}": outer for key, outer in inner.items()}
+    pointers["/evaluations"] = "/scores"
 
 
-def _sample_columns(table: Table, parameters: Mapping[str, str], keys: tuple[str, ...]) -> dict[str, str]:
-    """The columns of a sample, {key: name}; only named ones if parameters name columns of counts or groups."""
-    others = {*COUNTS_COLUMNS, *GROUPS_COLUMNS} & parameters.keys()
-    return named_columns(table, parameters, tuple(key for key in keys if key in parameters or not others))
-
-
-def _refuse_of_groups(parameters: Mapping[str, str], others: Iterable[str] = ()) -> None:
-    """Refuse options of groups for a table without groups."""
-    for key in (CLOSED_ENDS, *others):
-        if key in parameters:
-            raise invalid_value(f"/{key}", "exclusive", "This is for groups; this table has none.")
-
-
-def _read_groups(
-    table: Table, parameters: Mapping[str, str], fields: QueryFields, groups: Mapping[str, str], slices: Iterable[str]
-) -> Decoded:
-    """Read the columns of groups, those that define slices, and everything else from the query parameters."""
-    for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE):
-        if key in parameters:
-            raise invalid_value(f"/{key}", "exclusive", "This is not for groups, and this table has groups.")
-    columns = table.read([*dict.fromkeys([*groups.values(), *slices])])
-    options = options_of({key: text for key, text in parameters.items() if key not in TOTALS}, fields)
-    closed = {key: options.pop(key) for key in (CLOSED_ENDS,) if key in options}
-    document: dict[str, object] = {"groups": {key: columns[name] for key, name in groups.items()} | closed}
-    if slices:
-        document[SLICES] = {name: columns[name] for name in slices}
-    named: dict[str, str | None] = {**dict.fromkeys((*GROUP_ENDS, *GROUP_MASSES, CLOSED_ENDS)), **groups}
-    pointers = {f"/groups/{key}": f"/{pointer_token(name or key)}" for key, name in named.items()}
-    pointers |= {f"/{SLICES}/{pointer_token(name)}": f"/{pointer_token(name)}" for name in slices}
-    return Decoded(document | options, pointers | {"/groups": ""})
-
-
-def _read_several(table: Table, parameters: Mapping[str, str], fields: QueryFields) -> Decoded:
-    """Read one sample per column that `scores` names; the columns that they share are checked once."""
-    if "scores" not in parameters:
-        message = f"Name the columns of scores to compare, as in scores=a,b; {header_of(table)}."
-        missing = [key for key in ("labels",) if key not in parameters and key not in table.header]
-        message += did_you_mean(likely(table.header, missing))
-        raise invalid_value("/scores", "missing", message)
-    names = distinct_columns(table, "scores", parameters["scores"], MOST_EVALUATIONS)
-    shared = named_columns(table, parameters, ("labels", "weights"))
-    if "labels" not in shared:
-        raise no_column(table, "labels")
-    columns = table.read([*dict.fromkeys([*names, *shared.values()])])
-    options = options_of(parameters, fields)
-    common: dict[str, object] = {key: columns[name] for key, name in shared.items()}
-    common |= {key: options.pop(key) for key in MEANING if key in options}
-    pointers: dict[str, str] = {}
-    for position, name in enumerate(names):
-        renamed = {"scores": name, "name": "scores", **{key: key for key in MEANING}, **shared}
-        pointers |= {f"/evaluations/{position}/{key}": f"/{pointer_token(new)}" for key, new in renamed.items()}
-    evaluations = [{"name": name, "scores": columns[name]} | common for name in names]
-    return Decoded({"evaluations": evaluations} | options, pointers | {"/evaluations": "/scores"})
+COMPARED = Several("scores", MOST_EVALUATIONS, "the columns of scores to compare, as in scores=a,b", needs="labels")
+OF_CLASSES = Several(
+    "scores", MOST_CLASSES, "the column of scores for each class, as in scores=cat,dog", columns_by_class
+)
+IN_SLICES = Several(SLICES, MOST_SLICE_COLUMNS, "the columns that define the slices, as in slices=country,model")

@@ -12,9 +12,11 @@ from service.charts.picture import Pictures
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
+from service.inference.differences import ADJUSTMENTS, AGAINST, DifferenceOptions
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import ChoiceSet, Text, invalid, missing_field
-from service.wire.requests.object_schemas import ObjectList
+from service.wire.requests.fields import Choice, ChoiceSet, Flag, Text, invalid, missing_field
+from service.wire.requests.interval_schemas import IntervalsSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 
@@ -29,6 +31,7 @@ class ComparisonsRequest:
     evaluations: dict[str, Evaluation]
     indices: frozenset[str]
     charts: Pictures
+    differences: DifferenceOptions | None = None
 
     @property
     def rows(self) -> int:
@@ -76,6 +79,26 @@ class ComparisonsRequestSchema(DrawnSchema):
     indices = ChoiceSet(
         tuple(INDICES), "The indices that `best_tradeoff` has; all by default.", component="TradeoffIndex"
     )
+    intervals = ObjectField(
+        IntervalsSchema(),
+        "Asks for intervals of the areas of each classifier and of their differences, and says how to compute them; "
+        "`{}` takes all defaults.",
+    )
+    paired = Flag(
+        "Whether all evaluations have the same examples in the same order, so that differences are more certain; "
+        "labels and weights must then agree row by row. By default `true` for columns of one table, `false` otherwise. "
+        "Needs `intervals`."
+    )
+    against = Choice(
+        AGAINST,
+        "What each classifier is compared with: the `first`, or `all` others, each two once. `first` by default. Needs "
+        "`intervals`.",
+    )
+    adjust = Choice(
+        ADJUSTMENTS,
+        "How the p-values of the pairs of one area are adjusted for their number: `holm` by Holm's method (1979), "
+        "with intervals at the level 1 - (1 - level) / pairs. `none` by default. Needs `intervals`.",
+    )
     missing = missing_field()
     json_only = frozenset({"evaluations"})
 
@@ -92,4 +115,8 @@ class ComparisonsRequestSchema(DrawnSchema):
                 raise ValidationError({"evaluations": {position: {"name": [fault]}}})
             evaluations[name] = evaluation
         indices = data.get("indices", frozenset(INDICES))
-        return ComparisonsRequest(evaluations, indices, charts_of("comparisons", data))
+        given = {name: data[name] for name in ("paired", "against", "adjust") if name in data}
+        if given and "intervals" not in data:
+            raise invalid("missing", f"{next(iter(given))} needs intervals; {{}} takes all defaults.", "intervals")
+        differences = DifferenceOptions(data["intervals"], **given) if "intervals" in data else None
+        return ComparisonsRequest(evaluations, indices, charts_of("comparisons", data), differences)

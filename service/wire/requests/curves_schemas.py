@@ -11,11 +11,15 @@ from marshmallow import post_load
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
 from service.curves.costs import LARGEST_COST, CostOptions
-from service.curves.evaluation import INCLUDES, KEEPS, CurvesOptions
+from service.curves.evaluation import INCLUDES, CurvesOptions
+from service.curves.points import KEEPS
 from service.curves.pr import AtRecall, Every
+from service.curves.row_metrics import ROW_METRICS
 from service.curves.sample import Sample
 from service.inference.intervals import IntervalOptions
 from service.wire.requests.column_fields import NumberColumn
+from service.wire.requests.curve_table_schemas import GainsSchema, NetBenefitSchema, ReliabilitySchema
+from service.wire.requests.decisions_schemas import DecisionList
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Number, invalid, missing_field
 from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
@@ -89,6 +93,10 @@ class CostsSchema(ObjectSchema):
         return CostOptions(**data)
 
 
+_SMALL = ("decisions", "reliability", "gains", "net_benefit")
+"""Options after which an answer has nothing else, unless `include` names it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesRequest:
     """A checked request for curves, and for intervals of their areas if it has options for those."""
@@ -123,7 +131,10 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         maximum=1,
     )
     include = ChoiceSet(
-        INCLUDES, "Which parts the answer has; by default all but `calibration` and `statistics`.", component="Output"
+        INCLUDES,
+        "Which parts the answer has; by default all but `calibration` and `statistics`, or none if the request has "
+        "`decisions`, `reliability`, `gains` or `net_benefit`.",
+        component="Output",
     )
     keep = Choice(
         KEEPS,
@@ -137,7 +148,8 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     interpolation = ObjectField(InterpolationSchema())
     thresholds = NumberColumn(
         "The table is rebuilt from these thresholds only, with (0, 0) and (positives, negatives). All outputs "
-        "describe the rebuilt table, and the answer has the warning `reduced_table`. Not allowed for `counts` or with "
+        "describe the rebuilt table, and the answer has the warning `reduced_table`. To read a threshold without "
+        "cutting the curve, use `decisions`. Not allowed for `counts` or with "
         "`tuning`; with open groups, each threshold must lie between groups.",
         infinite=True,
     )
@@ -151,6 +163,15 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     )
     partial = ObjectList(PartialSchema(), "Partial areas, at most 100 of them.", minimum=0, maximum=MOST_PARTIAL)  # type: ignore[assignment]  # marshmallow removes fields from the class
     costs = ObjectField(CostsSchema())
+    reliability = ObjectField(ReliabilitySchema())
+    gains = ObjectField(GainsSchema())
+    net_benefit = ObjectField(NetBenefitSchema())
+    decisions = DecisionList()
+    metrics = ChoiceSet(
+        tuple(ROW_METRICS),
+        "The metrics of `decisions`, and more columns of `points`. By default, decisions have `accuracy`, `precision`, "
+        "`recall`, `specificity`, `npv`, `f1`, `mcc` and `share`.",
+    )
     missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
@@ -171,5 +192,9 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         if tuning is not None and tuning.lower_is_positive != evaluation.lower_is_positive:
             message = "The tuning sample's thresholds cannot be applied to scores that rank the other way."
             raise invalid("exclusive", message, "tuning")
+        if "include" not in data and any(name in data for name in _SMALL):
+            data["include"] = frozenset()
+        if "metrics" in data and not ("decisions" in data or "points" in data.get("include", {"points"})):
+            raise invalid("exclusive", "These are for decisions and for points; ask for one of them.", "metrics")
         options = CurvesOptions(**{name: data[name] for name in CurvesOptions.__slots__ if name in data})
         return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))

@@ -17,6 +17,7 @@ from service.curves.errors import (
     NeedsExactGroups,
     NoRowMeets,
     NotPaired,
+    NotProbabilities,
     OneClassLabels,
     RisingThresholds,
     TooManyPoints,
@@ -41,6 +42,7 @@ DOMAIN_ERROR_CODES: dict[type[DomainError], str] = {
     GroupsOverlap: "groups_overlap",
     ContradictingSquares: "contradicting_squares",
     NeedsExactGroups: "needs_exact_groups",
+    NotProbabilities: "out_of_range",
 }
 """The one place where an error of the mathematics gets the code that clients see."""
 
@@ -64,9 +66,10 @@ def field_error_of(error: DomainError, document: object, rename: Callable[[str],
 
 def _only_beside_it(error: DomainError, document: object) -> bool:
     """Whether, of two evaluations with different weights, only the other one was given weights."""
+    if not isinstance(error, NotPaired) or isinstance(error.evaluation, int):
+        return False
     inner = document.get(error.evaluation) if isinstance(document, dict) else None
-    given = inner.get(error.column) if isinstance(inner, dict) else None
-    return isinstance(error, NotPaired) and is_absent(given)
+    return is_absent(inner.get(error.column) if isinstance(inner, dict) else None)
 
 
 def field_errors(error: ValidationError, rename: Callable[[str], str]) -> list[FieldError]:

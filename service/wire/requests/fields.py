@@ -13,10 +13,12 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
+from service.curves.arrays import LARGEST_EXACT_INTEGER
 from service.curves.clock import in_time
 from service.wire import columns
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth, names_or_json
+from service.wire.usual_names import choice_meant
 from service.wire.wrong import Wrong
 
 JsonSchema = dict[str, Any]
@@ -303,12 +305,10 @@ class ChoiceSet(Field):
         return names_or_json(text)
 
 
-_F1 = {"f1", "f1_score", "f1-score", "f_score"}
-"""What other libraries call the F-measure that weighs recall and precision alike."""
-
-
 def one_number(value: object) -> float:
     """Read one number. Raises Wrong."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < LARGEST_EXACT_INTEGER:
+        return float(value) + 0.0  # nearly all numbers, but not NaN; -0.0 is 0.0
     if columns.items(value) is not None:
         raise Wrong("not_a_number", "This is a list; it must be one number.")
     try:
@@ -320,9 +320,11 @@ def one_number(value: object) -> float:
 def _one_of(choices: tuple[str, ...], value: object, row: int | None = None) -> str:
     if isinstance(value, str) and value in choices:
         return value
-    is_f1 = isinstance(value, str) and value.lower() in _F1 and "f_measure" in choices
-    told = _must_be(f"{'one of ' if len(choices) > 1 else ''}{', '.join(choices)}", value)
-    raise Wrong("not_one_of", f"F1 is f_measure at lambda 0.5. {told}" if is_f1 else told, row)
+    if not choices[1:]:
+        raise Wrong("not_one_of", _must_be(choices[0], value), row)
+    near = choice_meant(value, choices) if isinstance(value, str) else None
+    told = _must_be(f"one of {', '.join(choices)}", value)
+    raise Wrong("not_one_of", told if near is None else f"Did you mean {near}? {told}", row)
 
 
 def _must_be(what: str, value: object) -> str:

@@ -32,7 +32,6 @@ from service.wire.requests.interval_schemas import IntervalsSchema, Level, level
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.usual_names import nearest
 from service.wire.wrong import Wrong
 
 MOST_RULES = 100
@@ -47,46 +46,6 @@ FAIL_STATUSES = (409, 412, 424)
 _NUMBERS = ("at", "at_threshold", *BOUNDS)
 
 
-_CALLED_HERE = {
-    "auc": "roc",
-    "pauc": "partial",
-    "partial_auc": "partial",
-    "auroc": "roc",
-    "roc_auc": "roc",
-    "ap": "average_precision",
-    "auprc": "pr",
-    "pr_auc": "pr",
-    "auc_pr": "pr",
-    "f1": "f_measure with at 0.5 (and at_threshold, if you deploy a threshold)",
-    "f1_score": "f_measure with at 0.5 (and at_threshold, if you deploy a threshold)",
-    "tpr": "recall",
-    "sensitivity": "recall",
-    "ppv": "precision",
-}
-"""{other names of metrics: our names}"""
-
-
-class MetricName(Choice):
-    """The name of a metric; for a name from other libraries, or a misspelled one, the error gives ours."""
-
-    def read(self, value: object) -> str:
-        """Check it."""
-        try:
-            return super().read(value)
-        except Wrong:
-            meant = _meant(value, self.choices)
-            if meant is None:
-                raise
-            names = ", ".join(self.choices)
-            raise Wrong("not_one_of", f"Did you mean {meant}? Must be one of {names}.") from None
-
-
-def _meant(value: object, names: tuple[str, ...]) -> str | None:
-    if not isinstance(value, str):
-        return None
-    return _CALLED_HERE.get(value.lower()) or nearest(value, names)
-
-
 class RuleSchema(RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
@@ -96,7 +55,7 @@ class RuleSchema(RangeSchema):
     )
     example: ClassVar = {"metric": "roc", "min": 0.9}
 
-    metric = MetricName(
+    metric = Choice(
         METRIC_NAMES,
         "The metric to compare with the bound. Required. `partial` is the mean height of the curve over a range, like "
         "`mean` from `/v1/curves`: the area divided by that of its box, between 0 and 1.",

@@ -34,7 +34,7 @@ class ObjectSchema(Schema):
     json_only: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401  # marshmallow's, passed on
-        super().__init__(**options)
+        super().__init__(partial=True, **options)  # no field is required; marshmallow passes over those that are absent
         self.error_messages |= {  # typed as text, but passed on unchanged
             "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]  # no text
             "type": Wrong("not_an_object", f"Must be an object{_such_as(self.example)}."),  # type: ignore[dict-item]  # no text

@@ -74,7 +74,12 @@ class _MarkedPictureSchema(MarkedSchema):
 class _PngSchema(DrawnSchema):
     """The options of any picture in pixels."""
 
-    scale = Whole("For a PNG: the pixels of each CSS pixel.", minimum=1, maximum=LARGEST_SCALE)
+    scale = Whole(
+        "If the answer is `image/png`: how many of its pixels make one CSS pixel, in each direction; by default 2, or "
+        "1 if `side` is above 1,000. `side` times `scale` is at most 2,000.",
+        minimum=1,
+        maximum=LARGEST_SCALE,
+    )
 
     @post_load
     def scaled(self, data: dict[str, Any], **_: object) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from click import ClickException
 
 from service.cli.gate.rules_file import GATE_OPTIONS, KEYS, RULE_KEYS, Rules
 from service.operations import OPERATIONS
-from service.wire.formats.query_options import COUNTS_COLUMNS, CSV_PARAMETERS, GROUP_ENDS, GROUP_MASSES
+from service.wire.formats.inputs import COUNTS_COLUMNS, CSV_PARAMETERS, GROUP_ENDS, GROUP_MASSES
 from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
 from service.wire.requests.interval_schemas import IntervalsSchema
 

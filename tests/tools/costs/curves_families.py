@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from service.curves.evaluation import INCLUDES, KEEPS
+from service.curves.evaluation import INCLUDES
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
 from service.curves.partial_areas import OVER
+from service.curves.points import KEEPS
 from service.operations import OPERATIONS
 from service.wire.media_types import SVG, TEXT
 from service.wire.requests.curves_schemas import MOST_PARTIAL, MOST_PREVALENCES

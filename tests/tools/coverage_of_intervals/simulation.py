@@ -3,7 +3,6 @@
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from math import sqrt
 from multiprocessing import get_context
 
 import numpy as np
@@ -21,22 +20,22 @@ from tests.tools.coverage_of_intervals.populations import Population
 LEVEL = 0.95
 SETS_AT_ONCE = 50
 
-METHODS = {
-    "roc": ("delong", "logit", "bootstrap", "bca"),
-    "pr": ("logit", "bootstrap", "bca"),
-    "average_precision": ("logit", "bootstrap", "bca"),
-}
-"""{area: its methods}"""
+CLOSED = {"roc": ("delong", "logit"), "pr": ("logit",), "average_precision": ("logit",)}
+"""{area: its methods in closed form}"""
+
+RESAMPLED = dict.fromkeys(RESAMPLED_AREAS, ("bootstrap", "bca"))
+"""{area: its methods that resample}"""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of data sets, of this many, whose interval contains the true area."""
+    """The number of data sets, of this many, whose interval contains the true area; and how many lie `above` it."""
 
     population: Population
     area: str
     method: str
     held: int
+    above: int
     sets: int
 
     @property
@@ -45,15 +44,19 @@ class Coverage:
         return self.held / self.sets
 
     @property
-    def error(self) -> float:
-        """The standard error of a coverage estimated from this many sets."""
-        return sqrt(self.share * (1 - self.share) / self.sets)
+    def cell(self) -> str:
+        """The percentage that contain the area, and those that lie above and below it."""
+        below = self.sets - self.held - self.above
+        return "/".join(f"{100 * count / self.sets:.1f}" for count in (self.held, self.above, below))
 
 
 def simulated(population: Population, sets: int, resamples: int, seed: int, processes: int) -> list[Coverage]:
-    """Simulate data sets in several processes; the result depends on the seed, not on their number."""
+    """Simulate data sets in several processes; the result depends on the seed, not on their number.
+
+    Without resamples, only the methods in closed form are tried.
+    """
     starts = range(0, sets, SETS_AT_ONCE)
-    held: Counter[tuple[str, str]] = Counter()
+    tally: Counter[tuple[str, str, str]] = Counter()
     # A fork of a process with threads, such as pytest's, may wait for ever for a lock that one of them held.
     with ProcessPoolExecutor(processes, get_context("forkserver")) as pool:
         batches = [
@@ -61,39 +64,46 @@ def simulated(population: Population, sets: int, resamples: int, seed: int, proc
             for start in starts
         ]
         for batch in batches:
-            held.update(batch.result())
+            tally.update(batch.result())
     return [
-        Coverage(population, area, method, held[area, method], sets)
-        for area, methods in METHODS.items()
+        Coverage(population, area, method, tally[area, method, "held"], tally[area, method, "above"], sets)
+        for area, methods in (RESAMPLED if resamples else CLOSED).items()
         for method in methods
     ]
 
 
-def _batch(population: Population, resamples: int, seed: int, numbers: range) -> Counter[tuple[str, str]]:
+def _batch(population: Population, resamples: int, seed: int, numbers: range) -> Counter[tuple[str, str, str]]:
     truth = {"roc": population.roc, "pr": population.pr, "average_precision": population.pr}
-    held: Counter[tuple[str, str]] = Counter()
+    tally: Counter[tuple[str, str, str]] = Counter()
     for number in numbers:
         sample = population.sample(np.random.default_rng([seed, number]))
         for (area, method), interval in _intervals(sample, resamples, number).items():
-            held[area, method] += interval is not None and interval.lower <= truth[area] <= interval.upper
-    return held
+            if interval is not None:
+                tally[area, method, "held"] += interval.lower <= truth[area] <= interval.upper
+                tally[area, method, "above"] += interval.lower > truth[area]
+    return tally
 
 
 def _intervals(sample: Sample, resamples: int, seed: int) -> dict[tuple[str, str], Interval | None]:
     """All intervals of a data set; both bootstraps use the same resamples, which take most of the time."""
     of = Models.of(sample)
     estimates = {area: float(of.models[0].value(Metric(area)) or 0) for area in RESAMPLED_AREAS}
-    found: dict[tuple[str, str], Interval | None] = {}
-    for area, value in estimates.items():
-        for method in ("delong", "logit"):
-            found[area, method] = closed_interval(of, Metric(area), [value], LEVEL, method)
+    if not resamples:
+        return {
+            (area, method): closed_interval(of, Metric(area), [estimates[area]], LEVEL, method)
+            for area, methods in CLOSED.items()
+            for method in methods
+        }
     split = of.strata
     areas = {area: area for area in RESAMPLED_AREAS}
     drawn, left_out = replicates(split, areas, resamples, seed), jackknife(split, areas, seed)
-    for area in RESAMPLED_AREAS:
-        value = estimates[area]
+    found: dict[tuple[str, str], Interval | None] = {}
+    for area, value in estimates.items():
+        if not 0 < value < 1:
+            exact = closed_interval(of, Metric(area), [value], LEVEL, "logit")
+            found |= dict.fromkeys(((area, method) for method in RESAMPLED[area]), exact)
+            continue
         for method, without in (("bootstrap", None), ("bca", left_out[area][0])):
-            inside = 0 < value < 1
-            resampled = Replicates(drawn[area][0], without).interval(value, LEVEL) if inside else found[area, "logit"]
+            resampled = Replicates(drawn[area][0], without).interval(value, LEVEL)
             found[area, method] = resampled and within_limits(of, Metric(area), resampled)
-    return {key: found[key] for key in found if key[1] in METHODS[key[0]]}
+    return found

@@ -8,7 +8,7 @@ from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from tests.tools.coverage_of_intervals.__main__ import markdown, within
 from tests.tools.coverage_of_intervals.populations import Population
-from tests.tools.coverage_of_intervals.simulation import METHODS, Coverage, simulated
+from tests.tools.coverage_of_intervals.simulation import CLOSED, RESAMPLED, Coverage, simulated
 
 pytestmark = pytest.mark.all
 
@@ -28,29 +28,29 @@ def test_a_large_sample_comes_near_the_true_areas(population: Population) -> Non
 
 def test_the_figures_do_not_depend_on_the_number_of_processes() -> None:
     population = Population(10, 15, 0.8)
-    one, two = (simulated(population, 20, 100, 3, processes) for processes in (1, 2))
-    assert one == two
-    assert [(each.area, each.method) for each in one] == [
-        (area, method) for area, methods in METHODS.items() for method in methods
-    ]
-    assert all(10 < each.held <= 20 for each in one)
+    for resamples, tried in ((100, RESAMPLED), (0, CLOSED)):
+        one, two = (simulated(population, 20, resamples, 3, processes) for processes in (1, 2))
+        assert one == two
+        found = [(each.area, each.method) for each in one]
+        assert found == [(area, method) for area, methods in tried.items() for method in methods]
+        assert all(10 < each.held <= 20 - each.above for each in one)
 
 
 def test_a_coverage_beyond_what_is_asked_is_a_miss() -> None:
     judged, small = Population(100, 100, 0.8), Population(20, 20, 0.8)
-    assert within(Coverage(judged, "roc", "logit", 9450, 10_000))
-    assert not within(Coverage(judged, "roc", "logit", 9300, 10_000))
-    assert not within(Coverage(judged, "roc", "bootstrap", 9650, 10_000))
-    assert within(Coverage(small, "roc", "bootstrap", 5000, 10_000))
-    assert within(Coverage(judged, "pr", "logit", 9900, 10_000))
+    assert within(Coverage(judged, "roc", "logit", 9450, 0, 10_000))
+    assert not within(Coverage(judged, "roc", "logit", 9300, 0, 10_000))
+    assert not within(Coverage(judged, "roc", "bootstrap", 9650, 0, 10_000))
+    assert within(Coverage(small, "roc", "bootstrap", 5000, 0, 10_000))
+    assert within(Coverage(judged, "pr", "logit", 9900, 0, 10_000))
 
 
 def test_the_table_has_a_row_for_each_population() -> None:
     found = [
-        Coverage(Population(10, 15, 0.8), area, method, 95, 100)
-        for area, methods in METHODS.items()
+        Coverage(Population(10, 15, 0.8), area, method, 95, 3, 100)
+        for area, methods in CLOSED.items()
         for method in methods
     ]
     *_, row = markdown(found, 100, 1000).splitlines()
     assert row.startswith("| 10 | 15 | 0.8 | ")
-    assert row.count("95.0") == len(found)
+    assert row.count("95.0/3.0/2.0") == len(found)

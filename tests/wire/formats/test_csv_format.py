@@ -95,9 +95,7 @@ def test_text_that_is_not_utf8_is_reported_wherever_it_is(end, monkeypatch, capf
     place = len(ROWS) + next(at for at, byte in enumerate(end) if byte > 0x7F)
     for step in (1, 7, 1 << 20):
         monkeypatch.setattr(csv_format, "_CHECKED_BYTES", step)
-        with pytest.raises(
-            Problem, match=f"The body is not UTF-8: byte {place} is invalid. Save it as CSV UTF-8."
-        ):
+        with pytest.raises(Problem, match=f"The body is not UTF-8: byte {place} is invalid. Save it as CSV UTF-8."):
             CsvTable(ROWS + end, LIMITS).read(["scores", "labels"])
     assert capfd.readouterr().err == ""
 

@@ -4,8 +4,9 @@ import pytest
 
 from service.curves.comparison import MOST_EVALUATIONS
 from service.operations import OPERATIONS
+from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED, SAMPLE
 from service.wire.formats.query_options import Decoded
-from service.wire.formats.tables import evaluation_and_baseline, one_evaluation, several_evaluations
+from service.wire.formats.tables import COMPARED, TableForm, as_evaluations, one_evaluation, with_baseline
 from service.wire.problems import Problem
 from service.wire.requests.query_fields import READING_FIELDS
 
@@ -18,8 +19,8 @@ def some(*names):
 
 
 ONE = one_evaluation(some("include", "keep", "lambda_range"))
-SEVERAL = several_evaluations(some("indices"))
-BOTH = evaluation_and_baseline(some("rules"))
+SEVERAL = TableForm(some("indices"), (SAMPLE,), COMPARED, as_evaluations)
+BOTH = TableForm(some("rules"), (PAIRED, COUNTS, GROUPS), then=with_baseline, answers_tables=False)
 LONG = "n" * 5000
 
 
@@ -326,14 +327,19 @@ def test_columns_are_counted_before_any_is_read(operation, parameter, most):
         ("/labels/0", "/y/0"),
         ("/weights/3", "/weights/3"),
         ("/scoresheet/1", "/scoresheet/1"),
-        ("/counts/tp/2", "/tp/2"),
-        ("/counts/positives", "/positives"),
-        ("/counts", ""),
         ("", ""),
     ],
 )
 def test_pointers_into_one_evaluation_name_its_columns(inner, outer):
     assert one("a/b,y,weights", scores="a/b", labels="y").pointer(inner) == outer
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer"),
+    [("/counts/tp/2", "/a~1b/2"), ("/counts/fn", "/fn"), ("/counts/positives", "/positives"), ("/counts", "")],
+)
+def test_pointers_into_counts_name_columns_and_options(inner, outer):
+    assert one("a/b,fp,tn", tp="a/b", positives="3").pointer(inner) == outer
 
 
 @pytest.mark.parametrize(

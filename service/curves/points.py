@@ -1,0 +1,76 @@
+"""The rows of a table in both spaces, all of them or those that are kept, with their metrics.
+
+Knows the table, its hull and the metrics of a row.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from service.curves.arrays import LARGEST_EXACT_INTEGER, BoolArray, FloatArray, IntArray
+from service.curves.confusion import ConfusionTable
+from service.curves.hull import RocHull, drop_collinear
+from service.curves.row_metrics import values_of
+from service.curves.simplification import drawn_rows
+from service.curves.sweep import sweep
+
+KEEPS = ("all", "corners", "drawn", "hull")
+"""Which rows `points` has: all, those where a curve bends, those that a picture needs, or those on the hull."""
+
+
+# Not frozen, like other results with many fields: setting each would take five times as long.
+@dataclass(slots=True, eq=False)
+class Points:
+    """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist.
+
+    tp, fp, fn, tn   as integers if the table is counted, so that nobody need look for fractions.
+    metrics   {name: its values}, those that were asked for.
+    """
+
+    threshold: FloatArray
+    tp: FloatArray | IntArray
+    fp: FloatArray | IntArray
+    fn: FloatArray | IntArray
+    tn: FloatArray | IntArray
+    fpr: FloatArray
+    tpr: FloatArray
+    recall: FloatArray
+    precision: FloatArray
+    on_hull: BoolArray
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+def points_of(table: ConfusionTable, hull: RocHull, keep: str, metrics: Iterable[str] = ()) -> Points:
+    """Read the rows of a table that are kept; `hull` is its own, `metrics` are further columns.
+
+    For the scores of `areas.roc_area`: fpr 0, 0, 0, 1, 1 and tpr 0, 1/3, 2/3, 2/3, 1, of which the fourth row is below
+    the hull.
+    """
+    rows, on_hull = table, hull.members
+    if keep != "all":
+        kept = _kept_rows(table, hull, keep)
+        rows, on_hull = table.select(kept), on_hull[kept]
+    fn, tn, fpr, recall, precision = sweep.points(rows.tp, rows.fp, rows.positives, rows.negatives)
+    counts = (rows.tp, rows.fp, fn, tn)
+    tp, fp, fn, tn = (each.astype(np.int64) for each in counts) if rows.counted else counts
+    return Points(
+        threshold=rows.thresholds,
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        tn=tn,
+        fpr=fpr,
+        tpr=recall,
+        recall=recall,
+        precision=precision if rows.positives + rows.negatives < LARGEST_EXACT_INTEGER else rows.precision,
+        on_hull=on_hull,
+        metrics={name: values_of(name, rows) for name in {*metrics} - {*Points.__slots__}},
+    )
+
+
+def _kept_rows(table: ConfusionTable, hull: RocHull, keep: str) -> IntArray:
+    """The rows on the hull, those that a picture needs, or (`corners`) all rows where a curve bends."""
+    if keep == "hull":
+        return hull.boundary
+    return drawn_rows(table, hull.vertices) if keep == "drawn" else drop_collinear(table)

@@ -1,0 +1,61 @@
+"""What to say about scores as probabilities: why a number is null, which scores count as others, which decide a number.
+
+Knows probabilities and what is computed from them.
+"""
+
+from collections.abc import Iterator
+
+from service.curves.confusion import ConfusionTable
+from service.curves.errors import joined, plain
+from service.curves.probability_statistics import ProbabilityStatistics
+from service.curves.score_probabilities import are_probabilities, score_range
+
+_STATISTICS = (
+    *("brier", "miscalibration", "discrimination", "uncertainty", "log_loss", "ece", "ece_if_calibrated"),
+    *("calibration_slope", "calibration_intercept"),
+)
+"""The statistics of probabilities."""
+
+Remark = tuple[str, str]
+"""The code and the detail of a warning."""
+
+
+def remarks(
+    table: ConfusionTable, found: ProbabilityStatistics | None, *, statistics: bool, binned: bool
+) -> Iterator[Remark]:
+    """Remark on the statistics and on the bins, where these are asked for; `found` is None without probabilities."""
+    if statistics or binned:
+        names = [*(_STATISTICS if statistics else ()), *(["reliability"] if binned else [])]
+        yield from _of_scores(table, names)
+    if found is None:
+        return
+    if statistics:
+        yield from _of_statistics(found)
+    if binned and found.options.by == "width" and found.reliability.is_crowded:
+        yield "crowded_bin", 'One bin has at least 90 % of the examples; "by": "mass" divides them evenly.'
+
+
+def _of_scores(table: ConfusionTable, names: list[str]) -> Iterator[Remark]:
+    """Say why numbers are null, or what counts as 0 or 1 in them."""
+    scores = score_range(table)
+    are = f"{joined(names)} {'are' if len(names) > 1 else 'is'} null: "
+    if scores is None:
+        yield "brier_omitted", f"{are}every score is needed, and counts and chosen thresholds do not give it."
+    elif not are_probabilities(*scores):
+        low, high = map(plain, scores)
+        yield "brier_omitted", f"{are}probabilities are needed, from 0 to 1, and scores go from {low} to {high}."
+    elif not 0 <= scores[0] <= scores[1] <= 1:
+        beyond = [f"{plain(score)} counts as {int(score > 1)}" for score in scores if not 0 <= score <= 1]
+        yield "rounded_scores", f"As a probability, {joined(beyond)}."
+
+
+def _of_statistics(found: ProbabilityStatistics) -> Iterator[Remark]:
+    if found.clipped:
+        detail = f"Examples that were certain and wrong weigh {plain(found.clipped)}; log_loss counts 36.04 for each."
+        yield "clipped_scores", detail
+    if found.certain:
+        why = f"examples with a score of exactly 0 or 1, whose log odds are infinite, weigh {plain(found.certain)}."
+        yield "certain_scores", f"calibration_slope and calibration_intercept are null: {why}"
+    elif found.separated:
+        why = "no negative scores above a positive, or none below one, so it would be infinite."
+        yield "separated_classes", f"calibration_slope is null: {why}"

@@ -1,0 +1,158 @@
+"""Intervals of the areas of several models, and of their differences, pair by pair.
+
+    a pair          each with the first, or each two once, the later less the earlier
+    a family        the pairs of one area: with `holm` their p-values are adjusted together (Holm 1979), and intervals
+                    have Bonferroni's level, 1 - (1 - level)/pairs, since Holm's method has none
+
+Knows models and estimates; nothing of names in requests. Source: Holm 1979, "A simple sequentially rejective multiple
+test procedure".
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from service.curves.clock import in_time
+from service.curves.comparison import Comparison
+from service.curves.confusion import Evaluation
+from service.curves.errors import DomainError
+from service.curves.evaluation import CurvesWarning
+from service.inference.estimates import Estimates
+from service.inference.gate import may_be_pairs
+from service.inference.intervals import Interval, IntervalOptions
+from service.inference.models import EvaluatedModel, Models, check_paired
+from service.inference.rules import AREAS_WITH_INTERVALS, Metric
+
+AGAINST = ("first", "all")
+"""What each model is compared with."""
+
+ADJUSTMENTS = ("none", "holm")
+"""How p-values of a family are adjusted."""
+
+
+_MAYBE_PAIRED = CurvesWarning(
+    "maybe_paired",
+    "The labels of all evaluations agree row by row. If the rows are the same examples, set paired: differences are "
+    "then more certain.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceOptions:
+    """How intervals are computed, whether all models have the same examples in order, and which pairs there are."""
+
+    intervals: IntervalOptions
+    paired: bool = False
+    against: str = "first"
+    adjust: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class AreaInterval:
+    """The interval of one area of one model; None if it has none."""
+
+    name: str
+    area: str
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class AreaDifference:
+    """One area of a model less that of another one; None where there is no number.
+
+    p_value            two-sided, of no difference.
+    p_value_adjusted   with the other pairs of its family; None if they are not adjusted.
+    """
+
+    name: str
+    against: str
+    area: str
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+    p_value_adjusted: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDifferences:
+    """The intervals of all areas, and the differences of all pairs."""
+
+    intervals: tuple[AreaInterval, ...]
+    differences: tuple[AreaDifference, ...]
+    warnings: tuple[CurvesWarning, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonWithDifferences(Comparison):
+    """A comparison, and its differences if intervals were requested."""
+
+    differences: ModelDifferences | None = None
+
+
+def evaluate_differences(evaluations: Mapping[str, Evaluation], options: DifferenceOptions) -> ModelDifferences:
+    """Compare the areas of 2 models or more. Raises NotPaired, and RisingThresholds for counts."""
+    names, given = list(evaluations), list(evaluations.values())
+    if options.paired:
+        for number, each in enumerate(given[1:], 1):
+            try:
+                check_paired(given[0], each)
+            except DomainError as error:
+                error.evaluation = number
+                raise
+    models = [EvaluatedModel.of(each, paired=options.paired) for each in in_time(given)]
+    metrics, how = [Metric(area) for area in AREAS_WITH_INTERVALS], options.intervals
+    alone = [Estimates(Models((model,)), how, [(metric, False) for metric in metrics]) for model in in_time(models)]
+    intervals = tuple(
+        AreaInterval(name, metric.name, estimates.interval(metric, how.level))
+        for name, estimates in zip(names, alone, strict=True)
+        for metric in metrics
+    )
+    pairs = _pairs(len(models), options.against)
+    level = how.level if options.adjust == "none" else 1 - (1 - how.level) / len(pairs)
+    found: list[AreaDifference] = []
+    warnings = [each for estimates in alone for each in estimates.warnings]
+    for later, earlier in in_time(pairs):
+        both = Models((models[later], models[earlier]), options.paired)
+        estimates = Estimates(both, how, [(metric, True) for metric in metrics])
+        found += [_difference(estimates, metric, (names[later], names[earlier]), level) for metric in metrics]
+        warnings += estimates.warnings
+    if not options.paired and all(may_be_pairs(given[0], each) for each in given[1:]):
+        warnings.append(_MAYBE_PAIRED)
+    differences = _adjusted(found) if options.adjust == "holm" else found
+    return ModelDifferences(intervals, tuple(differences), tuple(dict.fromkeys(warnings)))
+
+
+def _pairs(models: int, against: str) -> list[tuple[int, int]]:
+    """The numbers of the models of each pair, that which is compared before that which it is compared with."""
+    if against == "first":
+        return [(later, 0) for later in range(1, models)]
+    return [(later, earlier) for earlier, later in combinations(range(models), 2)]
+
+
+def _difference(estimates: Estimates, metric: Metric, names: tuple[str, str], level: float) -> AreaDifference:
+    value, other = estimates.value(metric), estimates.baseline_value(metric)
+    if value is None or other is None:
+        return AreaDifference(*names, metric.name, None, None, None)
+    interval = estimates.interval(metric, level, difference=True)
+    return AreaDifference(*names, metric.name, value - other, interval, estimates.p_value(metric))
+
+
+def _adjusted(found: Sequence[AreaDifference]) -> Iterator[AreaDifference]:
+    """Adjust the p-values of each area."""
+    by_area = {area: holm([each.p_value for each in found if each.area == area]) for area in AREAS_WITH_INTERVALS}
+    numbers = {area: iter(values) for area, values in by_area.items()}
+    return (replace(each, p_value_adjusted=next(numbers[each.area])) for each in found)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's adjusted p-values: the k-th least times m + 1 - k, at least the one before, and at most 1.
+
+    m counts those that are None, too, which stay so: 0.01, 0.04 and 0.03 give 0.03, 0.06 and 0.06.
+    """
+    adjusted: list[float | None] = [None] * len(p_values)
+    known = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
+    highest = 0.0
+    for rank, (value, place) in enumerate(known):
+        highest = max(highest, min((len(p_values) - rank) * value, 1.0))
+        adjusted[place] = highest
+    return adjusted

@@ -1,0 +1,99 @@
+"""The schemas of further tables of curves: bins of probabilities, gains, and net benefit.
+
+A loaded schema is the domain's object. Knows their options; nothing of bytes.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from marshmallow import post_load
+
+from service.curves.gains import GainsOptions
+from service.curves.net_benefit import NetBenefitOptions
+from service.curves.reliability import BINNINGS, ReliabilityOptions
+from service.wire.requests.column_fields import NumberColumn
+from service.wire.requests.fields import Choice, Number, Whole, invalid
+from service.wire.requests.object_schemas import ObjectSchema
+
+MOST_SHARES = 1000
+"""The most shares or thresholds of gains or net benefit in one request."""
+
+
+class ReliabilitySchema(ObjectSchema):
+    """The bins of probabilities."""
+
+    component = "ReliabilityOptions"
+    about = (
+        "Asks for the table `reliability` and says how to divide probabilities into bins; `{}` takes all defaults. "
+        "`ece` in `statistics` has the same bins."
+    )
+    example: ClassVar = {"bins": 10, "by": "mass"}
+
+    bins = Whole("How many bins; 15 by default.", minimum=1, maximum=100)
+    by = Choice(
+        BINNINGS,
+        "`width` for bins of equal width, k / bins up to (k + 1) / bins, of which the last includes 1; `mass` for bins "
+        "of about equal mass, where equal scores stay together. `width` by default.",
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> ReliabilityOptions:
+        """Build the options; {} requests the defaults."""
+        return ReliabilityOptions(**data)
+
+
+class GainsSchema(ObjectSchema):
+    """The shares of all examples at which parts end."""
+
+    component = "GainsOptions"
+    about = "Asks for the table `gains`; `{}` takes ten equal parts."
+    example: ClassVar = {"shares": [0.01, 0.05, 0.1, 1]}
+
+    shares = NumberColumn(
+        "Where each part ends, as a share of all examples: rising, above 0 and at most 1, at most 1,000 of them; by "
+        "default 0.1, 0.2, .. 1.",
+        minimum=0,
+        maximum=1,
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> GainsOptions:
+        """Build the options; {} requests the defaults."""
+        shares = data.get("shares")
+        if shares is not None:
+            if not 1 <= shares.size <= MOST_SHARES:
+                raise invalid("wrong_length", f"There are {shares.size} shares; give 1 to {MOST_SHARES}.", "shares")
+            if shares[0] == 0 or np.any(np.diff(shares) <= 0):
+                raise invalid("not_rising", "Shares must rise, and begin above 0.", "shares")
+        return GainsOptions(shares)
+
+
+class NetBenefitSchema(ObjectSchema):
+    """The probabilities to act from, and the prevalence."""
+
+    component = "NetBenefitOptions"
+    about = "Asks for the table `net_benefit`; `{}` takes every default. Scores must be between 0 and 1."
+    example: ClassVar = {"thresholds": [0.05, 0.1, 0.2]}
+
+    thresholds = NumberColumn(
+        "The probabilities to act from, above 0 and below 1, at most 1,000; by default 0.01, 0.02, .. 0.99.",
+        minimum=0,
+        maximum=1,
+    )
+    prevalence = Number(
+        "The proportion of positives where the classifier will be used; by default that of the data.",
+        exclusive_minimum=0,
+        exclusive_maximum=1,
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> NetBenefitOptions:
+        """Build the options; {} requests the defaults."""
+        thresholds = data.get("thresholds")
+        if thresholds is not None:
+            if not 1 <= thresholds.size <= MOST_SHARES:
+                message = f"There are {thresholds.size} thresholds; give 1 to {MOST_SHARES}."
+                raise invalid("wrong_length", message, "thresholds")
+            if not np.all((thresholds > 0) & (thresholds < 1)):
+                raise invalid("out_of_range", "Thresholds must lie between 0 and 1, which are none.", "thresholds")
+        return NetBenefitOptions(**data)

@@ -1,0 +1,82 @@
+"""Gains and net benefit, requested with curves: what is answered, and what is refused."""
+
+import json
+from functools import partial
+
+import pyarrow as pa
+import pytest
+
+from tests.support import asking
+
+ask = partial(asking.ask, "curves")
+curves = partial(asking.answered, "curves")
+refusals = partial(asking.refusals, "curves")
+
+SAMPLE = {"scores": [0.9, 0.8, 0.7, 0.7, 0.4, 0.2], "labels": [1, 0, 1, 1, 0, 0]}
+UNORDERED = {"counts": {"tp": [3, 1], "fp": [1, 2], "threshold": [0.5, 0.2], "positives": 4, "negatives": 4}}
+OPEN = {"groups": {"score_from": [0.5, 0], "score_to": [1, 0.4], "positives": [3, 1], "negatives": [1, 3]}}
+
+
+@pytest.mark.parametrize("option", ["gains", "net_benefit", "reliability"])
+class TestEach:
+    def test_makes_an_answer_small(self, option):
+        assert list(curves(SAMPLE | {option: {}})) == ["positives", "negatives", option, "warnings"]
+        assert "auc" in curves(SAMPLE | {option: {}, "include": ["auc"]})
+
+    def test_is_a_table(self, option):
+        whole = curves(SAMPLE | {option: {}})[option]
+        answer = ask(SAMPLE | {option: {}}, accept="application/vnd.apache.arrow.stream", table=option).body
+        assert pa.ipc.open_stream(answer).read_all().to_pydict() == whole
+        assert asking.read_csv(ask(SAMPLE | {option: {}}, accept="text/csv").body.decode()) == whole
+
+    def test_is_asked_for_in_a_query(self, option):
+        table = "scores,labels\n0.9,1\n0.8,0\n0.7,1\n0.7,1\n0.4,0\n0.2,0\n"
+        assert curves(table, content_type="text/csv", **{option: "{}"}) == curves(SAMPLE | {option: {}})
+
+    def test_needs_exact_groups(self, option):
+        ((pointer, code),) = refusals(OPEN | {option: {}})
+        assert (pointer, code) == (f"/{option}", "needs_exact_groups")
+
+    def test_of_groups_is_that_of_their_examples(self, option):
+        groups = {"score": [0.9, 0.8, 0.7, 0.4, 0.2], "positives": [1, 0, 2, 0, 0], "negatives": [0, 1, 0, 1, 1]}
+        assert curves({"groups": groups, option: {}})[option] == curves(SAMPLE | {option: {}})[option]
+
+
+def test_gains_of_no_sweep_are_null_with_a_word():
+    answer = curves(UNORDERED | {"gains": {}})
+    assert answer["gains"] is None
+    assert "gains" in answer["warnings"][0]["detail"]
+
+
+def test_net_benefit_of_counts_is_null_without_a_row():
+    answer = curves(UNORDERED | {"net_benefit": {"thresholds": [0.5, 0.3]}})
+    assert answer["net_benefit"]["net_benefit"] == [0.25, None]
+    assert [warning["code"] for warning in answer["warnings"]] == ["not_a_sweep", "threshold_not_a_row"]
+    assert "0.3" in answer["warnings"][1]["detail"]
+
+
+@pytest.mark.parametrize(
+    ("option", "pointer"),
+    [
+        ({"gains": {"shares": [0.5, 0.5]}}, "/gains/shares"),
+        ({"gains": {"shares": [0, 0.5]}}, "/gains/shares"),
+        ({"gains": {"shares": [1.5]}}, "/gains/shares/0"),
+        ({"gains": {"shares": [each / 2000 for each in range(1, 1002)]}}, "/gains/shares"),
+        ({"net_benefit": {"thresholds": [0.5, 1]}}, "/net_benefit/thresholds"),
+        ({"net_benefit": {"prevalence": 0}}, "/net_benefit/prevalence"),
+        ({"net_benefit": {}, "scores": [9, 8, 7, 7, 4, 2]}, "/net_benefit"),
+    ],
+)
+def test_what_is_wrong_is_named(option, pointer):
+    ((found, _),) = refusals(SAMPLE | option)
+    assert found == pointer
+
+
+def test_answers_are_those_of_the_worked_example():
+    scores = [0.95, 0.9, 0.8, 0.7, 0.7, 0.6, 0.55, 0.4, 0.35, 0.3, 0.2, 0.1]
+    labels = [1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]
+    asked = {"gains": {"shares": [0.25, 0.5, 0.75, 1]}, "net_benefit": {"thresholds": [0.5]}}
+    answer = curves({"scores": scores, "labels": labels} | asked)
+    assert json.dumps(answer["gains"]["positives"]) == "[2, 2, 1, 0]"
+    assert answer["gains"]["lift"] == [1.6, 1.6, 0.8, 0]
+    assert answer["net_benefit"]["net_benefit"] == [1 / 12]
