@@ -201,7 +201,7 @@ def _decoded(request: Request, operation: Operation, limits: Limits) -> tuple[De
     try:
         body = decompress(request.content_encoding, request.body, limits.max_decompressed_bytes)
         if not len(body):
-            raise _without_body(media_type)
+            raise without_body(media_type)
         media_type = media_type_of(body, media_type, request.content_encoding)
         body = in_utf8(body, media_type, request.charset, limits.max_decompressed_bytes)
         return DECODERS[media_type](body, parameters, operation.form, limits), selection
@@ -209,7 +209,8 @@ def _decoded(request: Request, operation: Operation, limits: Limits) -> tuple[De
         raise with_hint(problem, body, media_type, request.content_encoding) from None
 
 
-def _without_body(media_type: str) -> Problem:
+def without_body(media_type: str) -> Problem:
+    """Make the problem of an empty body."""
     if media_type in DECODERS and media_type != JSON:
         return Problem("malformed_body", "The body is empty; send a table, with columns such as scores and labels.")
     example = '{"scores": [0.9, 0.2], "labels": [1, 0]}'

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TWINS = {
-    "_Command": "the type of a command that a decorator returns unchanged",
     "_LOG": "the service's log",
     "_NORMAL": "the standard normal distribution",
     "OPERATION": "the declaration of an operation, in its module",

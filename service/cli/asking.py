@@ -1,78 +1,262 @@
-"""Calls answer.py under a server's limits, and explains a problem to the reader of a command.
+"""What a command asks, of files or of an engine, and how it gets the answer: here, or from a server.
 
-Knows problem documents and options as typed; nothing of engines.
+A single table or JSON file is sent unchanged. The parts of a request in several files are read here, and sent as one
+JSON body. A problem is told file by file, and ends the command.
 """
 
-import re
-import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
-from urllib.parse import unquote_plus
 
 import click
 import orjson
 
-from service.answer import answer
+from service.answer import answer_decoded
 from service.cli.command_error import fail
-from service.cli.files import InputFile
-from service.cli.layout import MOST_ROWS, listing_lines, shortened
-from service.cli.options import flag
-from service.curves.sweep.sweep import COMPILED
-from service.environment import leave_pandas_out
-from service.request import Answer, Request
-from service.settings import Settings, SettingsError, read_settings
-from service.wire.formats.inputs import (
-    COLUMN_PARAMETERS,
-    COUNTS_COLUMNS,
-    CSV_PARAMETERS,
-    GROUPS_COLUMNS,
-    OF_ONE_EVALUATION,
-    SAMPLE_COLUMNS,
+from service.cli.engine_rows import EngineRows
+from service.cli.explaining import (
+    Source,
+    Spelling,
+    Told,
+    advice_lines,
+    note_lines,
+    of_every_file,
+    problem_lines,
+    told_of_options,
+    told_of_source,
 )
-from service.wire.formats.signatures import is_of_body
+from service.cli.files import InputFile
+from service.cli.gate.verdict_layout import is_verdict
+from service.cli.in_json import JsonWriter
+from service.cli.options import Texts, query_text
+from service.cli.server_address import ServerAddress, fits_a_query
+from service.curves.sweep.sweep import COMPILED
+from service.operations import OPERATIONS
+from service.request import Request
+from service.settings import Settings, SettingsError, read_settings
+from service.wire.answers.parts import Document
+from service.wire.formats.inputs import MISSING
+from service.wire.formats.missing_cells import without_missing
+from service.wire.formats.query_options import Decoded
+from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import JSON
-from service.wire.problems import MAX_ERRORS
-
-_PROBLEM = {"/problems/invalid_request": "This cannot be used", "/problems/malformed_body": "This cannot be read"}
-"""{type of a problem: its title when the request is a file}"""
-
-_PARAMETER = (
-    rf"(?:{'|'.join(sorted({*COLUMN_PARAMETERS, *OF_ONE_EVALUATION}, key=len, reverse=True))})"
-    r"=(?:[\w%+~-]|[.,](?=\w))*"
-)
-_PARAMETERS = re.compile(rf"(?<![\w'/-]){_PARAMETER}(?:&{_PARAMETER})*")
-"""Parameters of a query, with their values, in a detail."""
-
-_NAMING = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
-"""Options that name a column each, which is called so by default."""
-
-Spelling = Callable[[Sequence[tuple[str, str]]], str]
-"""From options, each with its value, to what is typed for them."""
-
-_POSITIVE_LABEL = re.compile(r"(?<![\w'/-])positive_label(?![\w'])")
-
-_OF_A_CALL = {
-    re.compile(r" \(curl [^()]*\)"): "",
-    re.compile(r"; or send Content-Type: [^.]*(?=[.])"): "",
-    re.compile(r" This looks like .*$"): "",  # InputFile.advice says it for files
-    re.compile(r"\b([Tt]he|[Tt]his|[Aa]) (JSON )?body\b"): r"\1 \2file",
-    re.compile(r"\bThis parameter\b"): "This option",
-}
-"""{words of a detail for callers of the service: words for the command line}"""
+from service.wire.problems import Problem, problem_document
 
 
-def ask(operation: str, media_type: str, parameters: dict[str, str], body: bytes, accept: str = JSON) -> Answer:
-    """Evaluate under a server's limits, except for the length of the body."""
-    use_compiled()
-    leave_pandas_out()
-    query = tuple(parameters.items())
-    return answer(Request(operation, f"/v1/{operation}", media_type, accept, query, body), limits())
+@dataclass(frozen=True)
+class RequestPart:
+    """One evaluation of a request: its source, and how this is read.
+
+    given    how a table is read, as the texts of a query; `typed` are those that were typed.
+    place    where it is in the request, a JSON pointer.
+    name     its name in the request.
+    meaning  of labels and scores, for a JSON file that does not give it.
+    spelled  writes options for this source alone.
+    """
+
+    source: Source
+    form: TableForm
+    given: Texts
+    typed: Texts
+    place: str = ""
+    name: str = ""
+    meaning: Mapping[str, object] = field(default_factory=dict)
+    spelled: Spelling = of_every_file
+
+    def document(self, decoded: Decoded) -> dict[str, Any]:
+        """The evaluation, with its name and what its labels and scores mean."""
+        found: Any = decoded.document
+        name = {"name": self.name} if self.name else {}
+        if self.source.is_table:
+            return {**found, **name}
+        usable = {key: value for key, value in self.meaning.items() if key != "positive_label" or "counts" not in found}
+        return {**usable, **found, **name}
 
 
-def limits() -> Limits:
-    """Read the limits of a server."""
-    return Limits.of(_settings())
+@dataclass(frozen=True)
+class Question:
+    """A request: its parts, and its other fields; a server is asked if there is one.
+
+    others   the fields that are in no part, even if a part is the request itself.
+    explain  tells errors in these, if not as those of options.
+    """
+
+    operation: str
+    parts: Sequence[RequestPart]
+    server: ServerAddress | None = None
+    fields: Mapping[str, object] = field(default_factory=dict)
+    others: Sequence[str] = ()
+    explain: Callable[[Document, list[Document]], Iterable[str]] | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """A server's limits; not that on rows, if an engine makes groups of them."""
+        most = Limits.of(_settings())
+        grouped = any(isinstance(part.source, EngineRows) for part in self.parts)
+        return replace(most, max_rows=sys.maxsize) if grouped else most
+
+    def ask(self, accept: str = JSON, more: Mapping[str, object] | None = None) -> bytes:
+        """Get the answer, to a request with `more` fields."""
+        fields = {**self.fields, **(more or {})}
+        source, given = self.parts[0].source, self.parts[0].given
+        query = source.taken(given) | {name: query_text(value) for name, value in fields.items()}
+        is_whole = len(self.parts) == 1 and (source.is_table or not fields)
+        if self.server is not None and is_whole and isinstance(source, InputFile) and fits_a_query(query):
+            request = Request(self.operation, "", source.declared_type, accept, tuple(query.items()), source.content)
+            return self._posted(self.server, request, partial(self.problem_lines, as_sent=True))
+        decoded = replace(self.decoded, document={**self.document, **fields})
+        if self.server is None:
+            use_compiled()
+            result = answer_decoded(Request(self.operation, "", JSON, accept, (), b""), decoded, self.limits)
+            if result.problem is not None:
+                fail(self.problem_lines(orjson.loads(result.body)))
+            return result.body
+        return self._sent(self.server, decoded, accept)
+
+    def _sent(self, server: ServerAddress, decoded: Decoded, accept: str) -> bytes:
+        """Get the answer of a server to what was read here."""
+        writer = JsonWriter()
+
+        def explain(problem: Document) -> Iterable[str]:
+            """Tell rows as they were before some were left out."""
+            errors = [error | {"pointer": decoded.pointer(error["pointer"])} for error in problem.get("errors", [])]
+            return self.problem_lines(problem | {"errors": errors})
+
+        try:
+            decoded = without_missing(decoded)
+            request = Request(self.operation, "", JSON, accept, (), writer.written(decoded.document))
+        except Problem as problem:
+            fail(explain(_document_of(problem)))
+        found = self._posted(server, request, explain)
+        warnings = (*decoded.warnings, *dict.fromkeys(writer.warnings))
+        if accept != JSON or not warnings:
+            return found
+        document = orjson.loads(found)
+        document["warnings"] = [*map(asdict, warnings), *document["warnings"]]
+        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+    def _posted(self, server: ServerAddress, request: Request, explain: Callable[[Document], Iterable[str]]) -> bytes:
+        """Get the answer of a server."""
+        from service.cli.over_http import advice_on, post  # noqa: PLC0415  # slow to import, rarely needed
+
+        needed = {part.name for part in OPERATIONS[request.operation].answer if not part.sometimes}
+        is_answer = is_verdict if request.operation == "gates" else needed.issubset
+        media_type, query, body = request.content_type, dict(request.parameters), bytes(request.body)
+        reply = post(server, request.operation, media_type, query, body, accept=request.accept, is_answer=is_answer)
+        if reply.is_problem:
+            fail([*explain(reply.document), *advice_on(reply.document, server)])
+        return reply.body
+
+    @cached_property
+    def read(self) -> list[Decoded]:
+        """What each part holds, which is read once."""
+        read = []
+        for number, part in enumerate(self.parts):
+            # What to type is for this file alone, unless it may be meant for the others, too.
+            with self._told(part, part.spelled if number or part.given else of_every_file):
+                read.append(part.source.decoded(part.given, part.form, self.limits))
+        if self._share_missing(read):
+            return read
+        for number, part in enumerate(self.parts):
+            with self._told(part, part.spelled):
+                read[number] = without_missing(read[number])
+        return read
+
+    def _share_missing(self, read: Sequence[Decoded]) -> bool:
+        """Whether all parts leave out rows, so that paired ones are left out together."""
+        documents: list[Any] = [each.document for each in read]
+        return len(documents) > 1 and all(each.get(MISSING) == "drop" for each in documents)
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The request."""
+        whole: dict[str, Any] = {}
+        for part, decoded in zip(self.parts, self.read, strict=True):
+            document = part.document(decoded)
+            key, _, row = part.place[1:].partition("/")
+            if key and MISSING in document:
+                whole[MISSING] = document.pop(MISSING)
+            if row:
+                whole.setdefault(key, []).append(document)
+            else:
+                whole |= {key: document} if key else document
+        return {**whole, **self.fields}
+
+    @property
+    def decoded(self) -> Decoded:
+        """The request, and the warnings of its parts, each of which begins with the name of its part."""
+        warnings = [
+            replace(told, detail=f"{part.name}: {told.detail}") if part.name else told
+            for part, decoded in zip(self.parts, self.read, strict=True)
+            for told in decoded.warnings
+        ]
+        return Decoded(self.document, warnings=(*dict.fromkeys(warnings),))
+
+    def problem_lines(self, problem: Document, *, as_sent: bool = False) -> Iterator[str]:
+        """Format a problem of the request, file by file; `as_sent` says that its pointers are to a file's columns."""
+        sources = [part.source for part in self.parts]
+        if isinstance(sources[0], EngineRows) and problem["type"] == "/problems/body_too_large":
+            yield from sources[0].lack_of_memory()  # there is no body
+            return
+        inside: dict[int | None, list[Document]] = {}
+        for error in problem.get("errors", []):
+            number = self._part_with(error["pointer"])
+            pointer = error["pointer"]
+            if number is not None:
+                pointer = pointer.removeprefix(self.parts[number].place)
+                pointer = pointer if as_sent else self.read[number].pointer(pointer)
+            inside.setdefault(number, []).append(error | {"pointer": pointer})
+        others = inside.pop(None, [])
+        if others and self.explain is not None:
+            yield from self.explain(problem, others)
+        elif others or (self.parts[0].place and not inside):
+            name = "these files" if self.parts[0].place else sources[0].name
+            yield from problem_lines(problem, name, told_of_options(others, self.fields))
+        elif not inside:
+            inside[0] = []
+        in_all = len(inside) == len(self.parts)
+        parts = [(part, inside[number]) for number, part in enumerate(self.parts) if number in inside]
+        yield from self._lines_of_parts(
+            problem, [(part, errors, of_every_file if in_all else part.spelled) for part, errors in parts]
+        )
+
+    def _part_with(self, pointer: str) -> int | None:
+        """The number of the part with this pointer; None for what is in none."""
+        if pointer[1:].partition("/")[0] in self.others:
+            return None
+        inside = [number for number, part in enumerate(self.parts) if f"{pointer}/".startswith(f"{part.place}/")]
+        return max(inside, key=lambda number: len(self.parts[number].place), default=None)
+
+    @contextmanager
+    def _told(self, part: RequestPart, spelled: Spelling) -> Iterator[None]:
+        """Tell a problem of a part."""
+        try:
+            yield
+        except Problem as error:
+            problem = _document_of(error)
+            fail(self._lines_of_parts(problem, [(part, problem.get("errors", []), spelled)]))
+
+    def _lines_of_parts(
+        self, problem: Document, parts: Iterable[tuple[RequestPart, list[Document], Spelling]]
+    ) -> Iterator[str]:
+        every: list[Told] = []
+        for part, errors, spelled in parts:
+            given = part.source.taken(part.given)
+            of_table = spelled if part.source.is_table else None
+            told = told_of_source(errors, part.source, given, part.source.taken(part.typed), of_table)
+            yield from problem_lines(problem, part.source.name, told, of_table)
+            yield from advice_lines(problem, errors, part.source, given, self.limits)
+            every += told
+        yield from note_lines(problem, every)
+
+
+def _document_of(problem: Problem) -> Document:
+    found: Document = orjson.loads(problem_document(problem, ""))
+    return found
 
 
 def use_compiled() -> None:
@@ -90,145 +274,3 @@ def _settings() -> Settings:
         return read_settings()
     except SettingsError as error:
         fail([f"Error: {error}"])
-
-
-def as_options(errors: Iterable[dict[str, Any]], typed: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Replace pointers by options as typed, if the error is in an option's value.
-
-    An option that names a column is at fault if there is no such column. A pointer with the name of a column that is
-    used means the column, even if an option is called the same.
-    """
-    columns = {typed.get(key, key) for key in _NAMING}
-    renamed = []
-    for error in errors:
-        name, slash, rest = error["pointer"].removeprefix("/").partition("/")
-        is_option = name in typed and (error["code"] == "missing" if name in _NAMING else name not in columns)
-        renamed.append(error | {"pointer": f"{flag(name)}{slash}{rest}"} if is_option else error)
-    return renamed
-
-
-def lines_of_file(
-    problem: dict[str, Any],
-    file: InputFile,
-    body: bytes,
-    given: dict[str, str],
-    typed: dict[str, str],
-    *,
-    names: bool = True,
-    spelled: Spelling | None = None,
-) -> Iterable[str]:
-    """Format the problem of one file, and say what the file is, if its name says something else.
-
-    `typed` are those of its options that were typed; `names` says whether the command can name the columns; `spelled`
-    writes options for this file alone.
-    """
-    errors = numbered(as_options(problem.get("errors", []), typed), file.first_row(given))
-    yield from problem_lines(problem | {"errors": errors}, file.name, options=file.is_table, spelled=spelled)
-    code = problem["type"].rpartition("/")[2]
-    advice = file.advice(body) if is_of_body(code, (error["code"] for error in errors)) else None
-    if advice is not None:
-        yield f"  {advice}"
-        return
-    missing = {error["pointer"].removeprefix("/") or "scores" for error in errors if error["code"] == "missing"}
-    if names and file.is_table and (missing & {"scores", "labels"}) - given.keys():
-        yield from _listed_columns(file, body, given)
-    yield from note_lines(problem, errors)
-
-
-def _listed_columns(file: InputFile, body: bytes, given: Mapping[str, str]) -> Iterable[str]:
-    """List the columns of a table, to choose from, with some of their values."""
-    reading = {key: text for key, text in given.items() if key in CSV_PARAMETERS}
-    result = ask("columns", file.media_type_of(body), reading, body)
-    if is_problem(result):
-        return
-    table = orjson.loads(result.body)["columns"]
-    yield ""
-    yield from listing_lines(table, MOST_ROWS)
-
-
-def of_every_file(parameters: Sequence[tuple[str, str]]) -> str:
-    """Write options as typed."""
-    return " ".join(f"{flag(name)}{f' {shlex.quote(text)}' if text else ''}" for name, text in parameters)
-
-
-def as_typed(detail: str, *, options: bool, spelled: Spelling | None = None) -> str:
-    """Write a detail for the command line, with options in place of parameters, spelled for every file or for one.
-
-    If `options`, the field `positive_label` is an option, too.
-    """
-    spelled = spelled or of_every_file
-
-    def option(match: re.Match[str]) -> str:
-        given = (each.partition("=") for each in match[0].split("&"))
-        return spelled([(name, unquote_plus(text)) for name, _, text in given])
-
-    for said, in_its_place in _OF_A_CALL.items():
-        detail = said.sub(in_its_place, detail)
-    detail = _PARAMETERS.sub(option, detail)
-    return _POSITIVE_LABEL.sub(spelled([("positive_label", "")]), detail) if options else detail
-
-
-def is_problem(result: Answer) -> bool:
-    """Whether an answer is a problem document."""
-    return result.problem is not None
-
-
-def problem_lines(
-    problem: dict[str, Any], name: str, *, options: bool = False, spelled: Spelling | None = None
-) -> Iterable[str]:
-    """Format a problem document for a reader, with a pointer to each wrong value.
-
-    `options` says whether the file is a table: then `positive_label` is an option, and pointers are to columns.
-    `spelled` writes options for this file alone.
-    """
-    errors = problem.get("errors", [])
-    of_options = bool(errors) and all(_is_option(error) for error in errors)
-    title = "These options cannot be used" if of_options else _PROBLEM.get(str(problem.get("type")), problem["title"])
-    title = as_typed(title, options=False)
-    yield f"Error: {name}: {title}."
-    if not errors:
-        yield f"  {as_typed(problem['detail'], options=options, spelled=spelled)}"
-    for error in errors:
-        place = _of_column(error) if options else error["pointer"]
-        detail = as_typed(error["detail"], options=options, spelled=spelled)
-        yield f"  {place}{': ' if place else ''}{detail} ({error['code']})"
-
-
-def _of_column(error: dict[str, Any]) -> str:
-    """Write a pointer into a table, or an option; empty for what is missing, which the detail names."""
-    if _is_option(error) or not error["pointer"]:
-        return str(error["pointer"])
-    if error["code"] == "missing":
-        return ""
-    column, _, row = error["pointer"].removeprefix("/").partition("/")
-    name = shortened(column.replace("~1", "/").replace("~0", "~"))
-    return f"column {name}, row {row}" if row else f"column {name}"
-
-
-def note_lines(problem: dict[str, Any], of_files: Iterable[dict[str, Any]]) -> Iterable[str]:
-    """Explain, below the problems of all files, how to read them; `of_files` are the errors within files."""
-    rows = [each for each in of_files if each["pointer"].rpartition("/")[2].isdecimal() and not _is_option(each)]
-    if any(error.get("as_in_sheet") for error in rows):
-        yield "  Rows are numbered as a spreadsheet shows them: a header is row 1."
-    if any("counting from 0" not in error["detail"] and not error.get("as_in_sheet") for error in rows):
-        yield "  Rows are counted from 0, starting below any header."
-    if len(problem.get("errors", [])) >= MAX_ERRORS:
-        yield f"  At most {MAX_ERRORS} errors are listed."
-
-
-def numbered(errors: Iterable[dict[str, Any]], first_row: int | None) -> list[dict[str, Any]]:
-    """Number rows as a spreadsheet does, if the first row below any header has a number there."""
-    if first_row is None:
-        return list(errors)
-
-    def in_sheet(error: dict[str, Any]) -> dict[str, Any]:
-        column, slash, row = error["pointer"].rpartition("/")
-        if not (column and row.isdecimal()) or _is_option(error):
-            return error
-        return error | {"pointer": f"{column}{slash}{int(row) + first_row}", "as_in_sheet": True}
-
-    return [in_sheet(error) for error in errors]
-
-
-def _is_option(error: dict[str, Any]) -> bool:
-    return bool(error["pointer"].startswith("-"))

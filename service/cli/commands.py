@@ -2,8 +2,7 @@
 
 import click
 
-from service.cli import classes, columns, curves, slices, tradeoffs
-from service.cli.compare import compare
+from service.cli import classes, columns, compare, curves, slices, tradeoffs
 from service.cli.gate.command import gate
 from service.cli.guide import guide
 from service.cli.key import key
@@ -20,15 +19,17 @@ def rocpr() -> None:
     """Evaluate classifiers: curves, areas, trade-offs, comparisons, slices, classes, and a gate for CI."""
 
 
-_SCREENS: dict[str, Screen] = {
-    "curves": curves.SCREEN,
-    "tradeoffs": tradeoffs.SCREEN,
-    "slices": slices.SCREEN,
-    "classes": classes.SCREEN,
-    "columns": columns.SCREEN,
+_SCREENS: dict[str, tuple[str, Screen]] = {
+    "curves": ("curves", curves.SCREEN),
+    "tradeoffs": ("tradeoffs", tradeoffs.SCREEN),
+    "compare": ("comparisons", compare.SCREEN),
+    "slices": ("slices", slices.SCREEN),
+    "classes": ("classes", classes.SCREEN),
+    "columns": ("columns", columns.SCREEN),
 }
+"""{command: its operation, and its screen}"""
 
-for name, screen in _SCREENS.items():
-    rocpr.add_command(operation_command(OPERATIONS[name], screen))
-for command in (compare, gate, sql, serve, key, guide):
+for name, (operation, screen) in _SCREENS.items():
+    rocpr.add_command(operation_command(name, OPERATIONS[operation], screen))
+for command in (gate, sql, serve, key, guide):
     rocpr.add_command(command)

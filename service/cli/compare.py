@@ -1,24 +1,14 @@
-"""`rocpr compare [NAME=]FILE [NAME=]FILE ...`, or one table: which classifier is best where, without a server.
+"""The screen of `rocpr compare`: which classifier is best where; and how several FILEs become one request."""
 
-Knows the command's options and the layout of its summary; answer.py checks and evaluates.
-"""
-
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from itertools import groupby
+from pathlib import PurePath
+from typing import Any
 
 import click
-import orjson
 
-from service.answer import answer_decoded
-from service.cli.asking import is_problem, limits, use_compiled
-from service.cli.command_error import fail
-from service.cli.differences import Differences, Evaluations, differences
-from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.engine_rows import limits_of_engines
-from service.cli.evaluations import UNNAMED, EvaluationFile, lines_of_problem, named_files, read_evaluations, request_of
-from service.cli.files import InputFile
+from service.cli.asking import Question, RequestPart
 from service.cli.layout import (
     chosen_rows,
     column_lines,
@@ -29,149 +19,121 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.options import NAME_LIST, Help, form_options, given_texts
-from service.cli.own_options import for_option, texts_of_files
-from service.cli.plots import plot_option, write_plot
-from service.cli.sources import Source, ask_about, refuse_without_table, source_of
+from service.cli.operation_command import Named, Screen
+from service.cli.options import NAME_LIST, Texts
+from service.cli.own_options import FOR_OPTION, of_one_file, texts_of_files
+from service.cli.sources import FileAccess
+from service.curves.comparison import MOST_EVALUATIONS
+from service.inference.rules import percent
 from service.operations import OPERATIONS
-from service.request import Request
-from service.wire.formats.decoders import DECODERS
-from service.wire.formats.inputs import MISSING
-from service.wire.formats.missing_cells import without_missing
+from service.wire.answers.parts import Document
 from service.wire.formats.query_options import names_or_json
 from service.wire.formats.tables import one_evaluation
-from service.wire.limits import Limits
-from service.wire.media_types import JSON
 from service.wire.requests.query_fields import READING_FIELDS
 
-_Sources = Mapping[str, Source]
+_UNNAMED = ""
+"""The key of a single file without a name: a table or a request with all evaluations."""
 
+_FEWEST = 2
 _SHORT_NAME = 11
 """The longest name that is on the same line as its areas."""
 
+_LEVEL = 0.95
+_SAID_BELOW = "maybe_paired"
+_COMPARISONS = OPERATIONS["comparisons"]
+_EVALUATION = one_evaluation(READING_FIELDS)
 _JOINT_HULL = ("threshold", "tp", "fp", "tpr", "fpr", "suppliers")
 
-_HELP: dict[str, Help] = {
-    "scores": (
-        NAME_LIST,
-        "Column of the scores; in a single FILE, one for each classifier: old,new.  [default: scores]",
-    )
-}
+_HELP = """Find which of 2 to 50 classifiers is best where.
+
+The differences of the others from the first have intervals, which say how certain they are.
+
+All must be evaluated on the same data, with the same number of positives and of negatives. Each FILE is one
+evaluation: a table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a
+classifier is named after its file. The options for columns apply to all tables, except where --for says otherwise
+for one of them. One FILE can be - for standard input, with --format and a NAME.
+
+A single FILE without a NAME is a table with a column of scores for each classifier, named as in --scores old,new;
+or JSON, a request body for POST /v1/comparisons.
+"""
 
 
-@click.command(short_help="Find which of 2 to 50 classifiers is best where.")
-@click.argument("files", metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=named_files)
-@form_options(
-    one_evaluation({name: OPERATIONS["comparisons"].form.fields[name] for name in (*READING_FIELDS, "indices")}), _HELP
-)
-@for_option
-@engine_options(exact=True)
-@click.option("--paired", is_flag=True, help="All files have the same examples in the same order.")
-@plot_option
-def compare(
-    files: dict[str, BinaryIO | str],
-    format_name: str | None,
-    indices: str | None,
-    *,
-    own: tuple[str, ...],
-    as_json: bool,
-    engine: EngineOptions | None,
-    paired: bool,
-    plot: Path | None,
-    **options: str | bool | None,
-) -> None:
-    """Find which of 2 to 50 classifiers is best where, and how certain it is that the others differ from the first.
+def _named_files(context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, str]:
+    """The path of every NAME=FILE, or of one FILE. Raises UsageError.
 
-    All must be evaluated on the same data, with the same number of positives and of negatives. Each FILE is one
-    evaluation: a table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a
-    classifier is named after its file. The options for columns apply to all tables, except where --for says otherwise
-    for one of them. One FILE can be - for standard
-    input, with --format and a NAME.
-
-    A single FILE without a NAME is a table with a column of scores for each classifier, named as in --scores old,new;
-    or JSON, a request body for POST /v1/comparisons.
+    A name has no equals sign. A FILE without a NAME is named after itself, without the suffix, unless an engine reads
+    it: a glob or a table gives no usable name.
     """
-    given = given_texts(options)
-    of_each = texts_of_files(own, {name: name for name in files if name != UNNAMED})
-    sources = {name: source_of(stream, format_name, engine) for name, stream in files.items()}
-    refuse_without_table(given, sources.values())
-    chosen = {} if indices is None else {"indices": indices}
-    if paired and as_json:
-        raise click.UsageError("--paired is for the summary; it cannot be combined with --json.")
-    most = limits() if engine is None else limits_of_engines()
-    if UNNAMED in sources and engine is not None:
+    if len(words) == 1 and "=" not in words[0]:
+        return {_UNNAMED: words[0]}
+    if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
+        raise click.UsageError(f"The command takes {_FEWEST} to {MOST_EVALUATIONS} files, not {len(words)}.")
+    paths: dict[str, str] = {}
+    for word in words:
+        name, _, path = word.partition("=")
+        if "=" not in word and word != "-" and context.params.get("engine") is None:
+            name, path = PurePath(word).stem, word
+        if not (name and path):
+            file = path or name
+            example = "new" if file == "-" else PurePath(file).stem
+            raise click.UsageError(f"{word!r} is not NAME=FILE; put a name first, as in {example}={file}.")
+        if name in paths:
+            raise click.UsageError(f"More than one file has the name {name!r}; name them, as in old={path}.")
+        paths[name] = path
+    return paths
+
+
+def _question(paths: Mapping[str, str], given: Texts, access: FileAccess, options: dict[str, Any]) -> Question:
+    """Put several files together, or ask about the columns of one. Raises UsageError."""
+    own = texts_of_files(options.pop("own"), {name: name for name in paths if name != _UNNAMED})
+    of_request = {name: names_or_json(given.pop(name)) for name in ("indices",) if name in given}
+    if _UNNAMED in paths and access.engine is not None:
         raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
-    if UNNAMED in sources:
-        _refuse_one_column(sources[UNNAMED], given)
-        ask, evaluations = _of_table(cast("InputFile", sources[UNNAMED]), given, chosen)
-    else:
-        ask, evaluations = _of_files(read_evaluations(sources, given, of_each), chosen, most)
-    body = ask(JSON)
-    write_plot(plot, ask)
-    if as_json:
-        click.echo(body, nl=False)
-        return
-    same_rows = paired or (UNNAMED in sources and sources[UNNAMED].is_table)
-    differ = differences(evaluations(), most, paired=same_rows)
-    click.echo("\n".join(summary_lines(orjson.loads(body), sources, differ)))
+    sources = access.sources([*paths.values()], given)
+    if _UNNAMED in paths:
+        names = names_or_json(given.get("scores", "[]"))
+        if sources[0].is_table and isinstance(names, list) and len(names) == 1:
+            raise click.UsageError(
+                f"--scores {names[0]} is one classifier; name the columns of all, as in --scores old,new."
+            )
+        parts = [RequestPart(sources[0], _COMPARISONS.form, given, given)]
+        return Question("comparisons", parts, access.server, of_request, (*of_request,))
+    parts = []
+    for row, (name, source) in enumerate(zip(paths, sources, strict=True)):
+        texts = given | own.get(name, {})
+        spelled = partial(of_one_file, name)
+        parts.append(RequestPart(source, _EVALUATION, texts, texts, f"/evaluations/{row}", name, spelled=spelled))
+    return Question("comparisons", parts, access.server, of_request)
 
 
-_Asked = tuple[Callable[[str], bytes], Callable[[], Evaluations]]
-"""A function that answers in a media type (a problem is printed and ends the command), and one for the evaluations."""
+def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
+    """Whether all have the same rows: as said, or as columns of one table."""
+    part = question.parts[0]
+    if part.place or part.source.is_table:
+        return bool(options["paired"]) or not part.place
+    return bool(options["paired"] or question.document.get("paired"))
 
 
-def _refuse_one_column(table: Source, given: Mapping[str, str]) -> None:
-    """Refuse a table with a single column to compare. Raises UsageError."""
-    names = names_or_json(given.get("scores", "[]"))
-    if table.is_table and isinstance(names, list) and len(names) == 1:
-        raise click.UsageError(
-            f"--scores {names[0]} is one classifier; name the columns of all, as in --scores old,new."
-        )
+def _asked(question: Question, options: Mapping[str, Any]) -> dict[str, object]:
+    """What the summary requests: how each differs from the first."""
+    return {"intervals": {}, "against": "first", "adjust": "none", "paired": _is_paired(question, options)}
 
 
-def _of_table(table: InputFile, given: dict[str, str], options: dict[str, str]) -> _Asked:
-    """Compare the columns of one table, or the evaluations of a request."""
-
-    def evaluations() -> Evaluations:
-        body, form = table.content, OPERATIONS["comparisons"].form
-        decoded = DECODERS[table.media_type_of(body)](body, table.taken(given), form, limits())
-        found: Evaluations = without_missing(decoded).document["evaluations"]  # type: ignore[index]  # it is a table's
-        return found
-
-    return partial(ask_about, "comparisons", table, given, options), evaluations
-
-
-def _of_files(evaluations: list[EvaluationFile], options: dict[str, str], most: Limits) -> _Asked:
-    """Compare several files, each of which is read once."""
-    chosen: dict[str, object] = {name: names_or_json(text) for name, text in options.items()}
-    decoded = request_of(evaluations, chosen)
-    use_compiled()
-
-    def ask(accept: str) -> bytes:
-        result = answer_decoded(Request("comparisons", "/v1/comparisons", JSON, accept, (), b""), decoded, most)
-        if is_problem(result):
-            fail(lines_of_problem(orjson.loads(result.body), evaluations, chosen))
-        return result.body
-
-    def documents() -> Evaluations:
-        found: Any = decoded.document
-        return [each | {key: found[key] for key in (MISSING,) if key in found} for each in found["evaluations"]]
-
-    return ask, documents
-
-
-def summary_lines(document: dict[str, Any], files: _Sources, differ: Differences) -> Iterable[str]:
+def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[str]:
     """Format an answer for a reader."""
+    names, sources = document["auc"]["name"], [part.source for part in question.parts]
     yield "Evaluations"
-    names, one = document["auc"]["name"], files.get(UNNAMED)
-    yield from table_lines([[name, (one or files[name]).name] for name in names], "<<")
+    files = sources if question.parts[0].place else sources * len(names)
+    yield from table_lines([[name, file.name] for name, file in zip(names, files, strict=True)], "<<")
     yield ""
     yield from total_lines(document)
     yield ""
     yield from _area_lines(document["auc"])
     yield from direction_lines(document)
     yield ""
-    yield from differ.lines()
+    maybe_paired = any(warning["code"] == _SAID_BELOW for warning in document["warnings"])
+    how = "paired" if _is_paired(question, {"paired": paired}) else "not paired"
+    yield from _difference_lines(document["differences"], how, maybe_paired=maybe_paired)
     yield ""
     if document["dominance"] is None:
         yield "Dominance and the best curves are omitted: see the warning not_a_sweep."
@@ -186,7 +148,8 @@ def summary_lines(document: dict[str, Any], files: _Sources, differ: Differences
     for index, best in document["best_tradeoff"].items():
         yield ""
         yield from _best_lines(f"Best {index} at each weight of recall", best)
-    yield from warning_lines({"warnings": document["warnings"] + differ.told()}, said="below_chance")
+    warnings = [warning for warning in document["warnings"] if warning["code"] != _SAID_BELOW]
+    yield from warning_lines({"warnings": warnings}, said="below_chance")
 
 
 def _area_lines(auc: dict[str, list[Any]]) -> Iterable[str]:
@@ -213,6 +176,36 @@ def _starred(values: list[float | None]) -> list[str]:
     """Format a column, with a star at the greatest value; missing values are ignored."""
     greatest = max((value for value in values if value is not None), default=None)
     return [f"{'*' if value is not None and value == greatest else ''}{fraction(value)}" for value in values]
+
+
+def _difference_lines(differences: dict[str, list[Any]], how: str, *, maybe_paired: bool) -> Iterable[str]:
+    """Format the differences from the first, with a row for each area below each name."""
+    yield f"Differences from the first, with {percent(_LEVEL)} % intervals, {how}"
+    rows = [dict(zip(differences, row, strict=True)) for row in zip(*differences.values(), strict=True)]
+    head = ["", "difference", "interval", "p", "verdict"]
+    first, *lines = table_lines([head, *map(_difference_cells, rows)], "<>>><")
+    yield f"  {first}"
+    for name, cells in groupby(zip(rows, lines, strict=True), key=lambda each: each[0]["name"]):
+        yield f"  {name}"
+        yield from (f"  {line}" for _, line in cells)
+    if None in differences["lower"]:
+        yield "  -  a warning says why."
+    if maybe_paired:
+        yield "  The labels agree row by row: if the rows are the same examples, add --paired."
+
+
+def _difference_cells(row: dict[str, Any]) -> list[str]:
+    lower, upper = row["lower"], row["upper"]
+    verdict = "undecided"
+    if lower is not None and not lower <= 0 <= upper:
+        verdict = "higher" if lower > 0 else "lower"
+    return [
+        row["area"],
+        "-" if row["difference"] is None else f"{row['difference']:+.6f}",
+        "-" if lower is None else f"{lower:+.6f} to {upper:+.6f}",
+        "-" if row["p_value"] is None else f"{row['p_value']:.3g}",
+        verdict,
+    ]
 
 
 def _dominance_lines(dominance: dict[str, list[Any]], names: list[str]) -> Iterable[str]:
@@ -244,4 +237,29 @@ def _hull_lines(hull: dict[str, list[Any]]) -> Iterable[str]:
     rows = list(range(len(hull["tp"])))
     shown = chosen_rows(rows)
     yield f"Convex hull of all ROC curves together: {how_many(shown, rows, 'row')}"
-    yield from column_lines(OPERATIONS["comparisons"].table("joint_hull").columns, hull, shown, _JOINT_HULL)
+    yield from column_lines(_COMPARISONS.table("joint_hull").columns, hull, shown, _JOINT_HULL)
+
+
+SCREEN = Screen(
+    _HELP,
+    _lines,
+    told={
+        "scores": (
+            NAME_LIST,
+            "Column of the scores; in a single FILE, one for each classifier: old,new.  [default: scores]",
+        )
+    },
+    own=(
+        FOR_OPTION,
+        click.Option(["--paired"], is_flag=True, help="All files have the same examples in the same order."),
+    ),
+    engine="exact",
+    named=Named(
+        click.Argument(
+            ["files"], metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=_named_files
+        ),
+        one_evaluation({name: _COMPARISONS.form.fields[name] for name in (*READING_FIELDS, "indices")}),
+        _question,
+        _asked,
+    ),
+)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from service.cli.decision_options import decision_options, decision_texts
+from service.cli.decision_options import DECISION_OPTIONS, decision_texts
 from service.cli.layout import (
     cell_text,
     chosen_rows,
@@ -20,8 +20,8 @@ from service.cli.layout import (
     total_lines,
     warning_lines,
 )
-from service.cli.operation_command import Screen, Texts
-from service.cli.options import NAME_LIST, flag
+from service.cli.operation_command import Screen
+from service.cli.options import NAME_LIST, Texts, flag
 from service.curves.evaluation import INCLUDES
 from service.inference.rules import AREAS_WITH_INTERVALS, percent
 from service.operations import OPERATIONS
@@ -211,7 +211,7 @@ SCREEN = Screen(
         "keep": ("NAME", "With --json: the points to keep: all, corners, drawn or hull."),
         "interpolation": ("JSON", """With --json: '{"every": 10}' or '{"at_recall": [0.5]}'."""),
     },
-    own=decision_options,
+    own=DECISION_OPTIONS,
     texts=decision_texts,
     asked=_asked,
     engine="bounded",

@@ -24,18 +24,18 @@ _ROWS_AT = {
 _TRADED = {"min_recall": "precision"}
 """{limit: the metric whose best is meant without --best}; of all others, recall."""
 
-decision_options = (
-    *(click.option(name, field, metavar="NUMBERS", help=text) for field, (name, text) in _ROWS_AT.items()),
-    click.option("--best", metavar=NAME_LIST, help="Show the row with the best of these metrics, such as f1,mcc."),
+DECISION_OPTIONS = (
+    *(click.Option([name, field], metavar="NUMBERS", help=text) for field, (name, text) in _ROWS_AT.items()),
+    click.Option(["--best"], metavar=NAME_LIST, help="Show the row with the best of these metrics, such as f1,mcc."),
     *(
-        click.option(
-            flag(limit),
+        click.Option(
+            [flag(limit)],
             metavar="NUMBERS",
             help=f"A limit of --best; without it, of the best {_TRADED.get(limit, 'recall')}.",
         )
         for limit in LIMITS_OF_BEST
     ),
-    click.option("--level", metavar="NUMBER", help="Also show intervals of this level, such as 0.95."),
+    click.Option(["--level"], metavar="NUMBER", help="Also show intervals of this level, such as 0.95."),
 )
 
 

@@ -3,18 +3,15 @@
 Knows which option is for which engine; nothing of engines.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import click
 
 from service.cli.options import flag
 from service.engines.dialects import MOST_DECIMALS
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +30,32 @@ class EngineOptions:
 
 
 _OPTIONS = (
-    click.option(
-        "--engine",
+    click.Option(
+        ["--engine"],
         type=click.Choice(["duckdb", "spark"]),
         is_eager=True,
         help="Read any number of rows with this engine: FILE may be a glob, '/lake/*.parquet', or with spark a table.",
     ),
-    click.option("--remote", metavar="ADDRESS", help="With --engine spark: its server, sc://HOST:15002."),
-    click.option(
-        "--table",
+    click.Option(["--remote"], metavar="ADDRESS", help="With --engine spark: its server, sc://HOST:15002."),
+    click.Option(
+        ["--table"],
         metavar="NAME",
         is_eager=True,
         help="With --engine spark: the table, in place of FILE, such as prod.ml.scores.",
     ),
-    click.option(
-        "--memory",
+    click.Option(
+        ["--memory"],
         metavar="SIZE",
         help="With --engine duckdb: the memory it may use, such as 4GB.  [default: half of what this process may use]",
     ),
-    click.option(
-        "--spill",
+    click.Option(
+        ["--spill"],
         type=click.Path(file_okay=False, exists=True, path_type=Path),
         metavar="DIR",
         help="With --engine duckdb: where it puts what does not fit in memory.",
     ),
-    click.option(
-        "--weight-decimals",
+    click.Option(
+        ["--weight-decimals"],
         type=click.IntRange(0, MOST_DECIMALS),
         metavar="N",
         help="With --engine: round weights to N decimals, so that every run has the same sums.",
@@ -66,41 +63,30 @@ _OPTIONS = (
 )
 
 
-_tolerance_option = partial(
-    click.option,
-    "--tolerance",
-    type=click.FloatRange(0, 1, min_open=True),
-    metavar="NUMBER",
-    help="With --engine: how far apart the bounds of an area may be, such as 1e-6.  [default: areas are exact]",
-)
+def engine_options(*, exact: bool = False) -> list[click.Option]:
+    """The options of an engine; a command of `exact` areas needs every score, so it does not show --tolerance."""
+    tolerance = click.Option(
+        ["--tolerance"],
+        type=click.FloatRange(0, 1, min_open=True),
+        metavar="NUMBER",
+        hidden=exact,
+        help="With --engine: how far apart the bounds of an area may be, such as 1e-6.  [default: areas are exact]",
+    )
+    return [*_OPTIONS, tolerance]
 
 
-def engine_options(*, exact: bool = False) -> Callable[[_Command], _Command]:
-    """Add the options of an engine, which the command gets as one argument, `engine`: an EngineOptions or None.
-
-    A command of `exact` areas needs every score, and refuses --tolerance.
-    """
-
-    def add_options(command: _Command) -> _Command:
-        @wraps(command)
-        def with_engine(*arguments: Any, engine: str | None, table: str | None, **options: Any) -> Any:  # noqa: ANN401  # a command's own
-            chosen = {name: options.pop(name) for name in ("tolerance", "memory", "spill", "weight_decimals", "remote")}
-            if exact and chosen["tolerance"] is not None:
-                raise click.UsageError("--tolerance is for curves, tradeoffs and gate; this command needs every score.")
-            _refuse_without_engine({**chosen, "table": table}, engine)
-            if table is not None and "file" not in options:
-                message = (
-                    "--table takes the place of FILE, and this command has none; name tables where it takes files."
-                )
-                raise click.UsageError(message)
-            return command(*arguments, engine=None if engine is None else EngineOptions(engine, **chosen), **options)
-
-        with_option: Any = with_engine
-        for option in (_tolerance_option(hidden=exact), *reversed(_OPTIONS)):
-            with_option = option(with_option)
-        return cast("_Command", with_option)
-
-    return add_options
+def engine_of(options: dict[str, Any], *, exact: bool = False) -> EngineOptions | None:
+    """Remove the options of an engine from those of a command. Raises UsageError."""
+    engine, table = (options.pop(name) for name in ("engine", "table"))
+    chosen = {name: options.pop(name) for name in ("tolerance", "memory", "spill", "weight_decimals", "remote")}
+    if exact and chosen["tolerance"] is not None:
+        raise click.UsageError("--tolerance is for curves, tradeoffs and gate; this command needs every score.")
+    _refuse_without_engine({**chosen, "table": table}, engine)
+    if table is not None and "file" not in options:
+        raise click.UsageError(
+            "--table takes the place of FILE, and this command has none; name tables where it takes files."
+        )
+    return None if engine is None else EngineOptions(engine, **chosen)
 
 
 def _refuse_without_engine(chosen: Mapping[str, object], engine: str | None) -> None:
@@ -115,3 +101,18 @@ def _refuse_without_engine(chosen: Mapping[str, object], engine: str | None) -> 
 
 _ENGINE_OF = {"memory": "duckdb", "spill": "duckdb", "remote": "spark", "table": "spark"}
 """{option: the engine that it is for}; the others are for both."""
+
+
+class FileArgument(click.Argument):
+    """The argument FILE, which --table may replace."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Take the table unless there is a file. Raises UsageError."""
+        value, source = super().consume_value(ctx, opts)
+        table = ctx.params.get("table")
+        if not isinstance(table, str):  # None, or click's own mark of what is missing
+            return value, source
+        both = isinstance(value, (tuple, list)) and len(value) > 0
+        if both or ctx.params.get("engine") != "spark":
+            raise click.UsageError("--table takes the place of FILE." if both else "--table needs --engine spark.")
+        return (table,), source

@@ -4,18 +4,14 @@ Knows how an engine is asked, and how its failures end a command.
 """
 
 import stat
-import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
-from service.answer import answer_decoded
-from service.cli.asking import as_options, limits, problem_lines, use_compiled
 from service.cli.command_error import fail, needs_extra
 from service.cli.engine_bars import EngineBars
 from service.cli.engine_options import EngineOptions
@@ -24,8 +20,6 @@ from service.cli.files import suffix_of
 from service.cli.options import flag
 from service.curves.errors import OneClassLabels, TotalOutOfRange
 from service.curves.evaluation import CurvesWarning
-from service.operations import OPERATIONS
-from service.request import Answer, Request
 from service.wire.columns import Column, distinct_labels
 from service.wire.formats.csv_dialect import DECIMALS, DELIMITERS, has_numbers_as_names
 from service.wire.formats.inputs import (
@@ -34,7 +28,6 @@ from service.wire.formats.inputs import (
     CSV_PARAMETERS,
     GROUPS_COLUMNS,
     MISSING,
-    PICTURE_PARAMETERS,
     SAMPLE_COLUMNS,
     SLICES,
     SOFT_LABELS,
@@ -43,9 +36,10 @@ from service.wire.formats.inputs import (
 from service.wire.formats.likely_columns import unused_weights
 from service.wire.formats.query_options import Decoded, options_of
 from service.wire.formats.table_columns import listed_names
+from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
-from service.wire.media_types import CSV, JSON, PARQUET
-from service.wire.problems import FieldError, Problem, invalid_request, problem_document
+from service.wire.media_types import CSV, PARQUET
+from service.wire.problems import invalid_value
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.groups_schemas import FoundGroups
 from service.wire.spellings import BLANKS
@@ -53,15 +47,10 @@ from service.wire.wrong import Wrong
 
 _CHARACTERS = DELIMITERS | DECIMALS
 _SHOWN_ROW = 100
-_FIELDS = {name: each for operation in OPERATIONS.values() for name, each in operation.form.fields.items()}
-"""{option of any command: the field that reads it}"""
-
 _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
 
-
-def limits_of_engines() -> Limits:
-    """The limits for groups that an engine made: a server's, except that on rows."""
-    return replace(limits(), max_rows=sys.maxsize)
+_Grouped = tuple[dict[str, Any], tuple[CurvesWarning, ...]]
+"""A document of groups, and perhaps of slices, with its warnings."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +61,6 @@ class EngineRows:
     format_name: str | None
     engine: EngineOptions
     is_table: bool = field(default=True, init=False)
-    _found: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
-    _warnings: list[CurvesWarning] = field(default_factory=list, init=False, compare=False)
 
     @property
     def media_type(self) -> str:
@@ -89,42 +76,23 @@ class EngineRows:
     def first_row(self, _given: Mapping[str, str]) -> None:
         """Rows of an engine have no numbers."""
 
-    def decoded(self, given: Mapping[str, str]) -> Decoded:
-        """The groups and the options that do not name columns, as one document; a failure ends the command."""
+    def decoded(self, given: Mapping[str, str], form: TableForm, _most: Limits) -> Decoded:
+        """The groups and the options that do not name columns, as one document. Raises Problem.
+
+        A failure of the engine ends the command.
+        """
+        given = self.taken(given)
         for name in (SOFT_LABELS, CLOSED_ENDS, *TOTALS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, MISSING, "escape", "header"):
             if name in given and (name, given[name]) not in _DEFAULTS:
                 raise click.UsageError(f"{flag(name)} cannot be combined with --engine.")
-        try:
-            read_here = {"positive_label", MISSING}
-            options = options_of({key: text for key, text in given.items() if key not in read_here}, _FIELDS)
-        except Problem as problem:
-            fail(self._lines(problem, given))
-        if not self._found:
-            with ended_by_signals() as check:
-                self._found.update(self._grouped(given, check))
-        return Decoded(self._found | options, warnings=tuple(self._warnings))
+        read_here = {"positive_label", MISSING}
+        options = options_of({key: text for key, text in given.items() if key not in read_here}, form.fields)
+        with ended_by_signals() as check:
+            found, warnings = self._grouped(given, check)
+        return Decoded(found | options, warnings=warnings)
 
-    def ask(self, operation: str, parameters: Mapping[str, str], accept: str) -> Answer:
-        """Evaluate the groups; a server's row limit does not apply."""
-        of_picture = tuple((key, text) for key, text in parameters.items() if key in PICTURE_PARAMETERS)
-        decoded = self.decoded({key: text for key, text in parameters.items() if key not in PICTURE_PARAMETERS})
-        use_compiled()
-        request = Request(operation, f"/v1/{operation}", JSON, accept, of_picture, b"")
-        return answer_decoded(request, decoded, limits_of_engines())
-
-    def problem_lines(self, problem: dict[str, Any], given: Mapping[str, str]) -> Iterable[str]:
-        """Format a problem of these rows."""
-        if problem["type"] == "/problems/body_too_large":  # there is no body: it can only mean a lack of memory
-            yield from self._lack_of_memory()
-            return
-        errors = as_options(problem.get("errors", []), given)
-        yield from problem_lines(problem | {"errors": errors}, self.name, options=True)
-        missing = {error["pointer"].removeprefix("/") for error in errors if error["code"] == "missing"}
-        if missing & {"scores", "labels"}:
-            yield "  If the columns have other names, give them with --scores and --labels."
-
-    def _grouped(self, given: Mapping[str, str], check: Callable[[], None]) -> dict[str, Any]:
-        """Have the engine group the rows: a document of groups, and perhaps of slices."""
+    def _grouped(self, given: Mapping[str, str], check: Callable[[], None]) -> _Grouped:
+        """Have the engine group the rows."""
         try:
             from service.engines.failures import (  # noqa: PLC0415  # goes with the engine
                 ColumnRefused,
@@ -142,13 +110,11 @@ class EngineRows:
                 return self._read(engine, given)
         except (ColumnRefused, Wrong) as refused:
             column = getattr(refused, "column", given.get("labels", "labels"))
-            error = FieldError(f"/{column}", refused.code, refused.detail)
-            fail(self._lines(invalid_request([error]), given))
+            raise invalid_value(f"/{column}", refused.code, refused.detail) from None
         except NoRows as error:
-            fail(self._lines(invalid_request([FieldError("", "no_rows", error.detail)]), given))
+            raise invalid_value("", "no_rows", error.detail) from None
         except (OneClassLabels, TotalOutOfRange) as error:
-            of_field = FieldError(f"/{error.column}", DOMAIN_ERROR_CODES[type(error)], error.detail)
-            fail(self._lines(invalid_request([of_field]), given))
+            raise invalid_value(f"/{error.column}", DOMAIN_ERROR_CODES[type(error)], error.detail) from None
         except EngineFailed as failure:
             engine_name = _NAMES[self.engine.engine]
             fail(
@@ -159,7 +125,7 @@ class EngineRows:
                 ]
             )
         except MemoryError:
-            fail(self._lack_of_memory())
+            fail(self.lack_of_memory())
         finally:
             bars.close()
 
@@ -186,7 +152,7 @@ class EngineRows:
 
         return partial(Spark, self.engine.remote or "", self.name, progress=bars.show)
 
-    def _read(self, engine: Any, given: Mapping[str, str]) -> dict[str, Any]:  # noqa: ANN401  # an engine
+    def _read(self, engine: Any, given: Mapping[str, str]) -> _Grouped:  # noqa: ANN401  # an engine
         from service.engines.checks import RowColumns  # noqa: PLC0415  # goes with the engine
         from service.engines.plan import group_rows  # noqa: PLC0415  # goes with the engine
 
@@ -195,12 +161,13 @@ class EngineRows:
         if self.media_type == CSV and "header" not in given and has_numbers_as_names(header := [*engine.kinds()]):
             told = "has numbers where names are expected; add a line such as scores,labels above it"
             fail([f"Error: {self.name}: The first row, {', '.join(header)[:_SHOWN_ROW]}, {told}."])
+        warnings: tuple[CurvesWarning, ...] = ()
         if "weights" not in given:
             header = [*engine.kinds()]
             if "weights" not in header:
                 del names["weights"]
             used = {*names.values(), *by}
-            self._warnings.extend(told for name, told in unused_weights(header).items() if name not in used)
+            warnings = tuple(told for name, told in unused_weights(header).items() if name not in used)
         lower = given.get("lower_is_positive") == "true"
         columns = RowColumns(**names, by=by, weight_decimals=self.engine.weight_decimals, lower_is_positive=lower)
         label = given.get("positive_label")
@@ -215,7 +182,7 @@ class EngineRows:
         )
         groups = {name: Column.of(cells) for name, cells in (result.groups.ends | result.groups.masses).items()}
         slices = {name: Column.of(result.slices[name]) for name in by}
-        return {"groups": FoundGroups(groups, result.rest)} | ({SLICES: slices} if by else {})
+        return {"groups": FoundGroups(groups, result.rest)} | ({SLICES: slices} if by else {}), warnings
 
     def _advice_on(self, failure: str, *, out_of_memory: bool) -> Iterable[str]:
         """Say what to do about a failure of the engine, if that is known."""
@@ -228,7 +195,8 @@ class EngineRows:
                 yield f"  --memory {self.engine.memory} is too little: give more, as in 1GB, or leave it out."
             yield from self._advice()
 
-    def _lack_of_memory(self) -> Iterable[str]:
+    def lack_of_memory(self) -> Iterable[str]:
+        """Say that memory ran out, and what needs less."""
         yield f"Error: {self.name}: The evaluation needs more memory than this process may use."
         yield from self._advice()
 
@@ -237,9 +205,6 @@ class EngineRows:
         if self.engine.tolerance is None:
             yield "  Without --tolerance, each distinct score needs memory. For curves, tradeoffs and gate,"
             yield "  --tolerance 1e-6 bounds the areas with much less."
-
-    def _lines(self, problem: Problem, given: Mapping[str, str]) -> Iterable[str]:
-        return self.problem_lines(orjson.loads(problem_document(problem, "")), given)
 
 
 _NAMES = {"duckdb": "DuckDB", "spark": "Spark"}

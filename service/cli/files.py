@@ -8,10 +8,16 @@ from typing import BinaryIO, Self
 
 import click
 
+from service.answer import without_body
 from service.cli.layout import terminal_safe
+from service.environment import leave_pandas_out
 from service.wire.formats.charsets import guessed_in_utf8
+from service.wire.formats.decoders import DECODERS
 from service.wire.formats.inputs import CSV_PARAMETERS
+from service.wire.formats.query_options import Decoded
 from service.wire.formats.signatures import other_signature_of, signature_of
+from service.wire.formats.tables import TableForm
+from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 
 FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
@@ -92,10 +98,18 @@ class InputFile:
         click.echo(f"Warning: {self.name} is not UTF-8; it was read as Windows-1252.", err=True)
         return recoded
 
-    def media_type_of(self, body: bytes) -> str:
-        """Return the media type of the content: Arrow may be a stream or a file."""
-        found = signature_of(body) if self.media_type == ARROW_STREAM else None
+    @property
+    def declared_type(self) -> str:
+        """The media type of the content: Arrow may be a stream or a file."""
+        found = signature_of(self.content) if self.media_type == ARROW_STREAM else None
         return ARROW_FILE if found is not None and found.media_type == ARROW_FILE else self.media_type
+
+    def decoded(self, given: Mapping[str, str], form: TableForm, most: Limits) -> Decoded:
+        """The content, read with the given options that it takes. Raises Problem."""
+        leave_pandas_out()
+        if not self.content:
+            raise without_body(self.media_type)
+        return DECODERS[self.declared_type](self.content, self.taken(given), form, most)
 
     def taken(self, given: Mapping[str, str]) -> dict[str, str]:
         """The given options that the file takes, and its own: JSON files take none, and some are for CSV only."""
@@ -110,9 +124,9 @@ class InputFile:
             return None
         return 1 if given.get("header") == "absent" else 2
 
-    def advice(self, body: bytes) -> str | None:
+    def advice(self) -> str | None:
         """Say what to do with a file of another format than declared; None if that is not the problem."""
-        found = other_signature_of(body, {self.media_type, self.media_type_of(body)})
+        found = other_signature_of(self.content, {self.media_type, self.declared_type})
         if found is None:
             return None
         if found.coding is not None:

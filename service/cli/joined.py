@@ -11,9 +11,8 @@ import click
 import pyarrow as pa
 
 from service.cli.command_error import fail
-from service.cli.file_argument import refuse_two_of_standard_input
-from service.cli.files import STANDARD_INPUT, InputFile
-from service.cli.sources import Source
+from service.cli.explaining import Source
+from service.cli.files import InputFile
 from service.wire.formats.csv_dialect import Dialect, without_line_for_excel
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
 
@@ -29,7 +28,6 @@ def read_as_one(sources: Sequence[Source], given: Mapping[str, str]) -> Source:
     if len(files) < 2:  # noqa: PLR2004  # one file, or rows of an engine
         return sources[0]
     first, *others = files
-    refuse_two_of_standard_input("-" for file in files if file.name == STANDARD_INPUT)
     for other in others:
         if first.media_type == JSON or (first.media_type, first.of_suffix) != (other.media_type, other.of_suffix):
             both = f"{first.name} and {other.name}"
@@ -85,7 +83,7 @@ def _columns(file: InputFile) -> pa.Table:
     try:
         if file.media_type == PARQUET:
             table = parquet.read_table(source)
-        elif file.media_type_of(file.content) == ARROW_FILE:
+        elif file.declared_type == ARROW_FILE:
             table = pa.ipc.open_file(source).read_all()
         else:
             table = pa.ipc.open_stream(source).read_all()

@@ -6,23 +6,39 @@ Knows files, options and operations in general; what each screen shows is in cur
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 import orjson
 
-from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.file_argument import FileArgument, FileOrGlob
+from service.cli.asking import Question, RequestPart
+from service.cli.engine_options import FileArgument, engine_options
 from service.cli.joined import read_as_one
 from service.cli.layout import printable
-from service.cli.options import Help, form_options, given_texts
-from service.cli.plots import plot_option, print_curves, show_option, write_plot
-from service.cli.server_address import ServerAddress, server_options
-from service.cli.sources import ask_about, refuse_without_table, source_of
+from service.cli.options import Help, Texts, flag, form_options, given_texts
+from service.cli.plots import PLOT_OPTION, SHOW_OPTION, print_curves, write_plot
+from service.cli.server_address import SERVER_OPTIONS
+from service.cli.sources import FileAccess
 from service.operations.operation import Operation
-from service.wire.media_types import JSON, SVG, TEXT
+from service.wire.formats.query_options import options_of
+from service.wire.formats.tables import TableForm
+from service.wire.media_types import SVG, TEXT
 
-Texts = dict[str, str]
+
+@dataclass(frozen=True)
+class Named:
+    """How several FILEs are named, and put together to one request.
+
+    argument   the argument, called `files`.
+    form       how each file is read, which takes the place of the operation's form.
+    question   puts them together, given the options of the form; takes its own from the others.
+    asked      the fields that the screen requests, given the other options.
+    """
+
+    argument: click.Argument
+    form: TableForm
+    question: Callable[[Any, Texts, FileAccess, dict[str, Any]], Question]
+    asked: Callable[[Question, Mapping[str, Any]], Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -30,70 +46,75 @@ class Screen:
     """What a command adds to its operation.
 
     help      what the command does and takes.
-    lines     formats an answer below the name of its file; keywords are the command's own options.
+    lines     formats an answer below the name of its file; keywords are the command's own options. Of several files
+              with names, it gets the question, too, and shows the names itself.
     told      help of options that mean something else on the command line than in a query.
     own       options that no query has.
     texts     what some of these add to the query; removes them from all options, and may refuse those of the query.
     asked     what the screen requests of a table, given the options and whether an engine reads it; may refuse options.
     engine    whether an engine may read FILE, with every score ("exact") or within bounds, too ("bounded").
+    named     of a command whose several FILEs are an evaluation each; others read them as one table.
     """
 
     help: str
     lines: Callable[..., Iterable[str]]
     told: Mapping[str, Help] = field(default_factory=dict)
-    own: tuple[Callable[[Any], Any], ...] = ()
+    own: tuple[click.Option, ...] = ()
     texts: Callable[[dict[str, Any], Texts], Texts] = lambda _options, _given: {}
     asked: Callable[[Texts, bool], Texts] = lambda _given, _engine: {}
     engine: str = ""
+    named: Named | None = None
 
 
-def operation_command(operation: Operation, screen: Screen) -> click.Command:
+def operation_command(name: str, operation: Operation, screen: Screen) -> click.Command:
     """Make the command of an operation."""
+    form = operation.form if screen.named is None else screen.named.form
 
-    def run(
-        file: tuple[BinaryIO | str, ...],
-        format_name: str | None,
-        *,
-        as_json: bool,
-        server: ServerAddress | None,
-        engine: EngineOptions | None = None,
-        plot: Path | None = None,
-        show: bool = False,
-        **options: Any,  # noqa: ANN401  # click's
-    ) -> None:
-        given = given_texts({name: options.pop(name) for name in operation.parameters})
-        given |= screen.texts(options, given)
-        if engine is not None and len(file) > 1:
-            raise click.UsageError(f"--engine takes one FILE, and {file[1]} is another: put the pattern in quotes.")
-        source = read_as_one([source_of(each, format_name, engine) for each in file], given)
-        refuse_without_table(given, [source])
+    def run(*, as_json: bool, plot: Path | None = None, show: bool = False, **options: Any) -> None:  # noqa: ANN401  # click's
         if show and as_json:
             raise click.UsageError("--show cannot be combined with --json.")
-        asked = {} if as_json or not source.is_table else screen.asked(given, engine is not None)
-
-        def ask(accept: str, more: Texts) -> bytes:
-            return ask_about(operation.name, source, given, more, accept, server=server)
-
-        body = ask(JSON, asked)
-        text: bytes | str = body
+        access = FileAccess.of(options, exact=screen.engine == "exact")
+        given = given_texts({key: options.pop(key) for key in form.parameters})
+        given |= screen.texts(options, given)
+        for option, value in options.items():
+            if as_json and value is True:
+                raise click.UsageError(f"{flag(option)} is for the summary; it cannot be combined with --json.")
+        heading: tuple[str, ...] = ()
+        asked: Mapping[str, object] = {}
+        if screen.named is None:
+            question = _of_one_table(operation, options.pop("file"), given, access)
+            source = question.parts[0].source
+            heading = (source.name, "")
+            if source.is_table and not as_json:
+                asked = options_of(screen.asked(given, access.engine is not None), form.fields)
+        else:
+            question = screen.named.question(options.pop("files"), given, access, options)
+            asked = {} if as_json else screen.named.asked(question, options)
+            options["question"] = question
+        text: bytes | str = question.ask(more=asked)
         if not as_json:
-            document = orjson.loads(body) if server is None else printable(orjson.loads(body))
-            text = "".join(f"{line}\n" for line in (source.name, "", *screen.lines(document, **options)))
-        write_plot(plot, lambda media_type: ask(media_type, {}))
+            document = orjson.loads(text) if access.server is None else printable(orjson.loads(text))
+            text = "".join(f"{line}\n" for line in (*heading, *screen.lines(document, **options)))
+        write_plot(plot, question.ask)
         click.echo(text, nl=False)
         if show:
             click.echo()
-            print_curves(ask(TEXT, {}).decode())
+            print_curves(question.ask(TEXT).decode())
 
-    decorators = [
-        click.argument("file", metavar="FILE...", nargs=-1, required=True, type=FileOrGlob(), cls=FileArgument),
-        form_options(operation.form, screen.told),
-    ]
-    decorators += [engine_options(exact=screen.engine == "exact")] if screen.engine else []
-    decorators += [*screen.own, server_options]
-    decorators += [plot_option] if SVG in operation.media_types else []
-    decorators += [show_option] if TEXT in operation.media_types else []
-    decorated: Any = run
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return click.command(operation.name, help=screen.help)(decorated)
+    parameters = [_FILES if screen.named is None else screen.named.argument, *form_options(form, screen.told)]
+    parameters += engine_options(exact=screen.engine == "exact") if screen.engine else []
+    parameters += [*screen.own, *SERVER_OPTIONS]
+    parameters += [PLOT_OPTION] if SVG in operation.media_types else []
+    parameters += [SHOW_OPTION] if TEXT in operation.media_types else []
+    return click.Command(name, callback=run, params=parameters, help=screen.help)
+
+
+_FILES = FileArgument(["file"], metavar="FILE...", nargs=-1, required=True)
+
+
+def _of_one_table(operation: Operation, paths: tuple[str, ...], given: Texts, access: FileAccess) -> Question:
+    """Ask about one table, which may be in several files. Raises UsageError."""
+    if access.engine is not None and len(paths) > 1:
+        raise click.UsageError(f"--engine takes one FILE, and {paths[1]} is another: put the pattern in quotes.")
+    source = read_as_one(access.sources(paths, given), given)
+    return Question(operation.name, [RequestPart(source, operation.form, given, given)], access.server)

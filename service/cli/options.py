@@ -3,12 +3,13 @@
 They have the names of the service's query parameters, and their texts are passed on unchanged.
 """
 
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import click
 
@@ -17,8 +18,6 @@ from service.cli.files import FORMATS
 from service.wire.formats.inputs import COUNTS_COLUMNS, GROUPS_COLUMNS, SAMPLE_COLUMNS, TOTALS
 from service.wire.formats.tables import TableForm
 from service.wire.requests.fields import ChoiceSet, Field, Flag
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
@@ -70,6 +69,15 @@ class Commands(click.Group):
         return name, command, rest
 
 
+Texts = dict[str, str]
+"""Options as the texts of a query."""
+
+
+def query_text(value: object) -> str:
+    """Write a value as in a query: text unchanged, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def flag(name: str) -> str:
     """Write an option as typed."""
     return f"--{name.replace('_', '-')}"
@@ -94,36 +102,29 @@ _OF_CSV: dict[str, Help] = {
     ),
 }
 _CODE_MARKS = re.compile("[`*]")
-_reading_options = (
-    click.option(
-        "--format", "format_name", type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]"
+_READING_OPTIONS = (
+    click.Option(
+        ["--format", "format_name"], type=click.Choice(tuple(FORMATS)), help="File format.  [default: by suffix]"
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print the whole answer, as the service sends it."),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print the whole answer, as the service sends it."),
 )
 
 
-def form_options(form: TableForm, told: Mapping[str, Help] | None = None) -> Callable[[_Command], _Command]:
-    """Add the options for reading a table of this form, one for each query parameter, and --json.
+def form_options(form: TableForm, told: Mapping[str, Help] | None = None) -> list[click.Option]:
+    """The options for reading a table of this form, one for each query parameter, and --json.
 
     `told` is the help of those that mean something else on the command line than in a query.
     """
     own = told or {}
-    options = [_option(name, form, own.get(name)) for name in form.parameters]
-
-    def add_options(command: _Command) -> _Command:
-        for option in reversed((*_reading_options, *options)):
-            command = option(command)
-        return command
-
-    return add_options
+    return [*_READING_OPTIONS, *(_option(name, form, own.get(name)) for name in form.parameters)]
 
 
-def _option(name: str, form: TableForm, told: Help | None) -> Callable[[Any], Any]:
+def _option(name: str, form: TableForm, told: Help | None) -> click.Option:
     field = cast("Field | None", form.fields.get(name))
     if isinstance(field, Flag):
-        return click.option(flag(name), is_flag=True, help=_meaning(field))
+        return click.Option([flag(name)], is_flag=True, help=_meaning(field))
     metavar, text = told or _OF_CSV.get(name) or _of_column(name, form) or _of_field(cast("Field", field))
-    return click.option(flag(name), metavar=metavar, help=text)
+    return click.Option([flag(name)], metavar=metavar, help=text)
 
 
 def _of_column(name: str, form: TableForm) -> Help | None:
@@ -155,7 +156,7 @@ def _meaning(field: Field) -> str:
     return text[:1].upper() + text[1:]
 
 
-def given_texts(options: dict[str, str | bool | None]) -> dict[str, str]:
+def given_texts(options: Mapping[str, str | bool | None]) -> Texts:
     """The options that were given, as the texts of a query."""
     texts = {name: "true" if value is True else value for name, value in options.items()}
     return {name: text for name, text in texts.items() if isinstance(text, str)}

@@ -4,8 +4,8 @@ Knows the texts of these options; each key is a query parameter that says how a 
 """
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -14,32 +14,24 @@ from service.wire.formats.inputs import OF_ONE_EVALUATION
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.usual_names import meant
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 _OF_BASELINE = ("delimiter", "decimal", "positive_label")
 """The parameters with an option for the baseline alone."""
 
-for_option = click.option(
-    "--for",
-    "own",
+FOR_OPTION = click.Option(
+    ["--for", "own"],
     multiple=True,
     metavar="NAME:KEY=VALUE,...",
     help="How one FILE is read, if it differs: new:scores=p,labels=y,delimiter=semicolon. May be repeated.",
 )
-
-
-def baseline_options(command: _Command) -> _Command:
-    """Add the options for a baseline that is read in another way than the scores."""
-    for option in (
-        click.option("--baseline-positive-label", metavar="TEXT", help="The positive label of OLD."),
-        click.option("--baseline-decimal", metavar="MARK", help="Decimal mark of OLD."),
-        click.option("--baseline-delimiter", metavar="MARK", help="Separator of OLD."),
-        click.option(
-            "--baseline-columns", metavar="KEY=NAME,...", help="Columns of OLD, if they differ: scores=p,labels=y."
-        ),
-    ):
-        command = option(command)
-    return command
+BASELINE_OPTIONS = (
+    click.Option(
+        ["--baseline-columns"], metavar="KEY=NAME,...", help="Columns of OLD, if they differ: scores=p,labels=y."
+    ),
+    click.Option(["--baseline-delimiter"], metavar="MARK", help="Separator of OLD."),
+    click.Option(["--baseline-decimal"], metavar="MARK", help="Decimal mark of OLD."),
+    click.Option(["--baseline-positive-label"], metavar="TEXT", help="The positive label of OLD."),
+)
+"""The options for a baseline that is read in another way than the scores."""
 
 
 def texts_of_baseline(options: dict[str, Any]) -> dict[str, str]:

@@ -6,7 +6,6 @@ Knows files and terminals; answer.py draws the pictures.
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
@@ -16,9 +15,6 @@ from service.cli.written_files import WRITTEN_FILE, in_a_directory, write_file
 from service.extras import how_to_install, installed_extras
 from service.wire.answers import png
 from service.wire.media_types import PNG, SVG
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 
 _MEDIA_TYPES = {".svg": SVG, ".png": PNG}
 
@@ -33,21 +29,15 @@ def _picture_file(context: click.Context, parameter: click.Parameter, path: Path
     return in_a_directory(context, parameter, path)
 
 
-def plot_option(command: _Command) -> _Command:
-    """Add --plot."""
-    return click.option(
-        "--plot",
-        type=WRITTEN_FILE,
-        callback=_picture_file,
-        metavar="F.svg",
-        is_eager=True,
-        help="Write a picture: F.svg or F.png.",
-    )(command)
-
-
-def show_option(command: _Command) -> _Command:
-    """Add --show."""
-    return click.option("--show", is_flag=True, help="Also draw the curves as text.")(command)
+PLOT_OPTION = click.Option(
+    ["--plot"],
+    type=WRITTEN_FILE,
+    callback=_picture_file,
+    metavar="F.svg",
+    is_eager=True,
+    help="Write a picture: F.svg or F.png.",
+)
+SHOW_OPTION = click.Option(["--show"], is_flag=True, help="Also draw the curves as text.")
 
 
 def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:

@@ -2,11 +2,10 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import wraps
 from ipaddress import ip_address
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 import click
@@ -19,7 +18,6 @@ LONGEST_QUERY = 4_000
 KEY_VARIABLE = "ROCPR_API_KEY"
 """The environment variable that holds the key, unless another is named."""
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 _OPERATION = re.compile(r"/v1(/\w*)?\Z")
 _KEY_TEXT = re.compile(r"[\x21-\x7e]+")
 
@@ -74,38 +72,28 @@ class ServerAddress:
         return cls(url, variable, key)
 
 
-def server_options(command: _Command) -> _Command:
-    """Add the options of a server, which the command gets as one argument, `server`: a ServerAddress or None."""
+SERVER_OPTIONS = (
+    click.Option(["--server"], metavar="URL", help="Ask this server instead of evaluating here."),
+    click.Option(
+        ["--api-key-env"],
+        metavar="NAME",
+        help=f"The environment variable that holds the server's key.  [default: {KEY_VARIABLE}]",
+    ),
+    click.Option(["--insecure"], is_flag=True, help="Send the key even to an address without TLS."),
+)
 
-    @wraps(command)
-    def with_server(
-        *arguments: Any,  # noqa: ANN401  # a command's own
-        server: str | None,
-        api_key_env: str | None,
-        insecure: bool,
-        **options: Any,  # noqa: ANN401  # a command's own
-    ) -> Any:  # noqa: ANN401  # a command's own
-        if server is None:
-            for option, value in (("--api-key-env", api_key_env), ("--insecure", insecure)):
-                if value:
-                    raise click.UsageError(f"{option} needs --server.")
-        elif options.get("engine") is not None:
+
+def server_of(options: dict[str, Any]) -> ServerAddress | None:
+    """Remove the options of a server from those of a command. Raises UsageError."""
+    url, variable, insecure = (options.pop(name) for name in ("server", "api_key_env", "insecure"))
+    if url is not None:
+        if options.get("engine") is not None:
             raise click.UsageError("--engine cannot be combined with --server.")
-        address = None if server is None else ServerAddress.of(server, api_key_env, insecure=insecure)
-        return command(*arguments, server=address, **options)
-
-    with_options: Any = with_server
-    for option in (
-        click.option("--insecure", is_flag=True, help="Send the key even to an address without TLS."),
-        click.option(
-            "--api-key-env",
-            metavar="NAME",
-            help=f"The environment variable that holds the server's key.  [default: {KEY_VARIABLE}]",
-        ),
-        click.option("--server", metavar="URL", help="Ask this server instead of evaluating here."),
-    ):
-        with_options = option(with_options)
-    return cast("_Command", with_options)
+        return ServerAddress.of(url, variable, insecure=insecure)
+    for option, value in (("--api-key-env", variable), ("--insecure", insecure)):
+        if value:
+            raise click.UsageError(f"{option} needs --server.")
+    return None
 
 
 def _is_loopback(host: str) -> bool:

@@ -153,8 +153,8 @@ SCREEN = Screen(
     _lines,
     told={"slices": (NAME_LIST, "Columns that define the slices: country,model.")},
     own=(
-        click.option(
-            "--sort", metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first."
+        click.Option(
+            ["--sort"], metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first."
         ),
     ),
     engine="exact",

@@ -1,77 +1,65 @@
-"""What a command evaluates: an open file, or rows that an engine groups; and how to evaluate either.
+"""What a command evaluates: an open file, or rows that an engine groups.
 
 Knows both kinds, so that a command need not.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import BinaryIO, cast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Self, cast
 
 import click
-import orjson
 
-from service.cli.asking import ask, is_problem, lines_of_file
-from service.cli.command_error import fail
-from service.cli.engine_options import EngineOptions
+from service.cli.engine_options import EngineOptions, engine_of
 from service.cli.engine_rows import EngineRows
+from service.cli.explaining import Source
 from service.cli.files import InputFile
 from service.cli.options import flag
-from service.cli.server_address import ServerAddress
-from service.operations import OPERATIONS
+from service.cli.server_address import ServerAddress, server_of
 from service.wire.formats.inputs import CSV_PARAMETERS
 from service.wire.media_types import CSV, JSON
 
-Source = InputFile | EngineRows
 
+@dataclass(frozen=True)
+class FileAccess:
+    """How a command gets at its files: their format, or an engine; and the server that it asks, if any."""
 
-def source_of(file: BinaryIO | str, format_name: str | None, engine: EngineOptions | None) -> Source:
-    """The source of an evaluation: an open file, or rows that an engine reads. Raises UsageError."""
-    if engine is None:
-        return InputFile.of(cast("BinaryIO", file), format_name)
-    if format_name == JSON.rpartition("/")[2]:
-        raise click.UsageError("--engine reads tables; a JSON file is read without it.")
-    return EngineRows(str(file), format_name, engine)
+    format_name: str | None
+    engine: EngineOptions | None
+    server: ServerAddress | None
 
+    @classmethod
+    def of(cls, options: dict[str, Any], *, exact: bool = False) -> Self:
+        """Remove these options from those of a command; `exact` as in engine_of. Raises UsageError."""
+        server = server_of(options)
+        engine = engine_of(options, exact=exact) if "engine" in options else None
+        return cls(options.pop("format_name"), engine, server)
 
-def refuse_without_table(given: Iterable[str], sources: Iterable[Source]) -> None:
-    """Refuse options that none of the sources takes. Raises UsageError."""
-    kinds = {source.media_type for source in sources}
-    for name in given:
-        if name in CSV_PARAMETERS and CSV not in kinds:
-            raise click.UsageError(f"{flag(name)} is for CSV files.")
-    if kinds <= {JSON}:
+    def sources(self, paths: Sequence[str], given: Iterable[str]) -> list[Source]:
+        """Open files, or name them for an engine. Raises UsageError, also if none takes one of the given options."""
+        refuse_two_of_standard_input(paths)
+        sources = [self._source(path) for path in paths]
+        kinds = {source.media_type for source in sources}
         for name in given:
-            raise click.UsageError(f"{flag(name)} is for tables; in a JSON file, options are fields.")
+            if name in CSV_PARAMETERS and CSV not in kinds:
+                raise click.UsageError(f"{flag(name)} is for CSV files.")
+            if kinds <= {JSON}:
+                raise click.UsageError(f"{flag(name)} is for tables; in a JSON file, options are fields.")
+        return sources
+
+    def _source(self, path: str) -> Source:
+        if self.engine is None:
+            return InputFile.of(opened(path), self.format_name)
+        if self.format_name == JSON.rpartition("/")[2]:
+            raise click.UsageError("--engine reads tables; a JSON file is read without it.")
+        return EngineRows(path, self.format_name, self.engine)
 
 
-def ask_about(
-    operation: str,
-    source: Source,
-    typed: dict[str, str],
-    others: Mapping[str, str],
-    accept: str = JSON,
-    *,
-    server: ServerAddress | None = None,
-) -> bytes:
-    """Evaluate one source, here or by a server, with the typed options and others, and return the answer.
+def opened(path: str) -> BinaryIO:
+    """Open a file; - is standard input. Raises UsageError."""
+    return cast("BinaryIO", click.File("rb").convert(path, None, click.get_current_context()))
 
-    A problem is printed and ends the command.
-    """
-    if not isinstance(source, InputFile):
-        result = source.ask(operation, {**typed, **others}, accept)
-        if is_problem(result):
-            fail(source.problem_lines(orjson.loads(result.body), typed))
-        return result.body
-    body, given = source.content, source.taken(typed)
-    media_type, parameters = source.media_type_of(body), {**given, **others}
-    if server is None:
-        result = ask(operation, media_type, parameters, body, accept)
-        if is_problem(result):
-            fail(lines_of_file(orjson.loads(result.body), source, body, given, typed))
-        return result.body
-    from service.cli.over_http import advice_on, post  # noqa: PLC0415  # slow to import, rarely needed
 
-    needed = {part.name for part in OPERATIONS[operation].answer if not part.sometimes}
-    reply = post(server, operation, media_type, parameters, body, accept=accept, is_answer=needed.issubset)
-    if reply.is_problem:
-        fail([*lines_of_file(reply.document, source, body, given, typed), *advice_on(reply.document, server)])
-    return reply.body
+def refuse_two_of_standard_input(paths: Iterable[str]) -> None:
+    """Refuse - if it is given more than once. Raises UsageError."""
+    if [*paths].count("-") > 1:
+        raise click.UsageError("Standard input can be read only once, but - is given more than once.")

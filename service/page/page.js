@@ -107,7 +107,7 @@ function fieldOf(column) {
 
 /** A detail of a refusal without what only other clients can do. */
 const inWordsOfThePage = detail => detail
-	.replace(/ \(curl .*?\)/, "")
+	.replace(/ This looks like a file on one line.*/, "")
 	.replace(/: send Content-.*/, ". This page takes .csv, .arrow and .parquet.")
 	.replace(/ If it is data, add .*/, "")
 	.replace(/ Leave out rows without one, or set missing=drop\./, "")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.cli.asking import as_typed
 from service.cli.commands import rocpr as commands
+from service.cli.explaining import as_typed, of_every_file
 from service.curves.decisions import LIMITS_OF_BEST, WAYS_TO_CHOOSE
 from service.operations import OPERATIONS
 from service.wire.formats.tables import one_evaluation
@@ -214,13 +214,14 @@ def test_a_pipe_to_a_process_that_closes_early(command: str) -> None:
     ],
 )
 def test_parameters_in_a_detail_are_written_as_typed(detail: str, typed: str) -> None:
-    assert as_typed(detail, options=False) == as_typed(detail, options=True) == typed
+    assert as_typed(detail, of_every_file) == typed
+    assert as_typed(detail) == detail
 
 
 def test_the_field_of_the_positive_label_is_an_option_where_options_are_typed() -> None:
     detail = "Labels need positive_label; the label 'positive_label' is in row 3."
-    assert as_typed(detail, options=False) == detail
-    assert as_typed(detail, options=True) == detail.replace("need positive_label", "need --positive-label")
+    assert as_typed(detail) == detail
+    assert as_typed(detail, of_every_file) == detail.replace("need positive_label", "need --positive-label")
 
 
 @pytest.mark.parametrize("command", [["curves", "-", "--format", "csv"], ["gate", "-", str(ALL)], ["key", "new", "x"]])

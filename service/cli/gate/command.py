@@ -9,26 +9,26 @@ import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import click
 import orjson
 
+from service.cli.asking import Question
 from service.cli.command_error import CommandError
-from service.cli.engine_options import EngineOptions, engine_options
-from service.cli.file_argument import refuse_two_of_standard_input
+from service.cli.engine_options import engine_options
 from service.cli.files import SUFFIXES, suffix_of
 from service.cli.gate.first_rules import PROBE, PROBE_OF_DROPS, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
-from service.cli.gate.question import Question
+from service.cli.gate.question import question_of
 from service.cli.gate.rules_file import Rules
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
 from service.cli.options import form_options, given_texts
-from service.cli.own_options import baseline_options, texts_of_baseline
-from service.cli.plots import plot_option
-from service.cli.server_address import ServerAddress, server_options
-from service.cli.sources import Source, refuse_without_table, source_of
+from service.cli.own_options import BASELINE_OPTIONS, texts_of_baseline
+from service.cli.plots import PLOT_OPTION
+from service.cli.server_address import SERVER_OPTIONS
+from service.cli.sources import FileAccess, opened, refuse_two_of_standard_input
 from service.cli.written_files import (
     WRITTEN_FILE,
     holds_bytes,
@@ -69,46 +69,39 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
     return in_a_directory(context, parameter, path)
 
 
-@click.command(cls=GateCommand)
-@click.argument("files", metavar="RULES.toml SCORES", nargs=-1)
-@form_options(one_evaluation(READING_FIELDS))
-@engine_options()
-@click.option("--baseline", metavar="OLD", help="The previous model's scores, for max_drop.")
-@baseline_options
-@server_options
-@click.option(
-    "--junit", type=WRITTEN_FILE, callback=_report_file, metavar="F", is_eager=True, help="Write a JUnit report."
-)
-@click.option(
-    "--markdown",
-    type=WRITTEN_FILE,
-    callback=_report_file,
-    metavar="F",
-    is_eager=True,
-    help="Write a report in Markdown.",
-)
-@plot_option
-@click.option(
-    "--init",
-    is_flag=True,
-    help="Print a first RULES.toml that SCORES meet, alone or against OLD. With --json: a RULES.json.",
-)
+_REPORT: dict[str, Any] = {"type": WRITTEN_FILE, "callback": _report_file, "metavar": "F", "is_eager": True}
+_OPTIONS_AND_FILES: list[click.Parameter] = [
+    click.Argument(["files"], metavar="RULES.toml SCORES", nargs=-1),
+    *form_options(one_evaluation(READING_FIELDS)),
+    *engine_options(),
+    click.Option(["--baseline"], metavar="OLD", help="The previous model's scores, for max_drop."),
+    *BASELINE_OPTIONS,
+    *SERVER_OPTIONS,
+    click.Option(["--junit"], help="Write a JUnit report.", **_REPORT),
+    click.Option(["--markdown"], help="Write a report in Markdown.", **_REPORT),
+    PLOT_OPTION,
+    click.Option(
+        ["--init"],
+        is_flag=True,
+        help="Print a first RULES.toml that SCORES meet, alone or against OLD. With --json: a RULES.json.",
+    ),
+]
+
+
+@click.command(cls=GateCommand, params=_OPTIONS_AND_FILES)
 @click.pass_context
 def gate(
     context: click.Context,
     /,
     *,
     files: tuple[str, ...],
-    format_name: str | None,
     baseline: str | None,
-    server: ServerAddress | None,
     junit: Path | None,
     markdown: Path | None,
     plot: Path | None,
     as_json: bool,
-    engine: EngineOptions | None,
     init: bool,
-    **options: str | bool | None,
+    **options: Any,  # noqa: ANN401  # click's
 ) -> None:
     """Check whether SCORES meet the rules in RULES.toml.
 
@@ -122,13 +115,15 @@ def gate(
 
     On GitHub, a report in Markdown is added to the job's summary.
     """
+    access = FileAccess.of(options)
     of_baseline = texts_of_baseline(options)
     if of_baseline and baseline is None:
         raise click.UsageError("Options of the baseline need --baseline OLD.")
     if init and (junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
+    old = [] if baseline is None else [baseline]
     refuse_one_file_twice("--junit, --markdown and --plot", (junit, markdown, plot))
-    refuse_files_that_are_read((junit, markdown, plot), (*files, *([] if baseline is None else [baseline])))
+    refuse_files_that_are_read((junit, markdown, plot), (*files, *old))
     expected = 1 if init else 2
     if len(files) != expected:
         what = "--init takes SCORES, and perhaps --baseline OLD" if init else "The command takes RULES.toml and SCORES"
@@ -136,26 +131,28 @@ def gate(
         raise click.UsageError(f"{what}; {len(files)} file{'' if len(files) == 1 else 's'} given.{advice}")
     if not init:
         _refuse_other_order(*files)
-    first = files[: expected - 1]
-    scores = [*files[expected - 1 :], *([] if baseline is None else [baseline])]
-    streams = _opened(context, [*first, *(scores if engine is None else [])])
-    opened: list[BinaryIO | str] = [*(streams[len(first) :] if engine is None else scores)]
-    source, *more = (source_of(file, format_name, engine) for file in opened)
-    old = more[0] if more else None
+    refuse_two_of_standard_input((*files, *old))
+    streams = [opened(path) for path in files[:-1]]
     given = given_texts(options)
-    refuse_without_table(given, [source, *more])
+    sources = access.sources([files[-1], *old], given)
     if baseline == files[-1]:
         advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
-        _print(_first_rules(source, old, given, of_baseline, server, as_json=as_json))
+        rules = Rules("the first rules", {}, {})
+        document = _probed(question_of(rules, sources, given, of_baseline, access.server))
+        _print(
+            rules_json(document)
+            if as_json
+            else rules_text(document, sources[0].name, _values(given), _values(of_baseline))
+        )
         return
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
         rules = Rules.read(streams[0])
-        body = Question(rules, source, old, given, of_baseline).verdict(server)
+        body = question_of(rules, sources, given, of_baseline, access.server).ask()
     document = orjson.loads(body)
-    names = (source.name, None if old is None else old.name)
+    names = (sources[0].name, sources[1].name if old else None)
     lines = verdict_lines(printable(document), *map(printable, names))
     _print(body if as_json else "".join(f"{line}\n" for line in lines))
     outputs.write(document, *names)
@@ -171,41 +168,20 @@ def _refuse_other_order(rules: str, scores: str) -> None:
             raise click.UsageError(f"RULES.toml comes first, then SCORES; {name} ends in .{suffix_of(name)}.")
 
 
-def _opened(context: click.Context, paths: list[str]) -> list[BinaryIO]:
-    """Open files; - is standard input. Raises UsageError."""
-    refuse_two_of_standard_input(paths)
-    binary = click.File("rb")
-    return [cast("BinaryIO", binary.convert(path, None, context)) for path in paths]
-
-
-def _first_rules(
-    scores: Source,
-    baseline: Source | None,
-    given: dict[str, str],
-    of_baseline: dict[str, str],
-    server: ServerAddress | None,
-    *,
-    as_json: bool,
-) -> str:
-    """Make the text of RULES.toml, or of RULES.json."""
-
-    def document_of(probe: dict[str, Any]) -> Any:  # noqa: ANN401  # an answer
-        rules = Rules("the first rules", {}, probe)
-        return orjson.loads(Question(rules, scores, baseline, given, of_baseline).verdict(server))
-
-    if baseline is None:
-        document = document_of(PROBE)
+def _probed(question: Question) -> dict[str, Any]:
+    """Get the numbers for first rules; with a baseline, those of paired rows if they can be."""
+    document: dict[str, Any]
+    if len(question.parts) == 1:
+        document = orjson.loads(question.ask(more=PROBE))
     else:
         try:
-            document = document_of(PROBE_OF_DROPS | {"paired": True})
+            document = orjson.loads(question.ask(more=PROBE_OF_DROPS | {"paired": True}))
         except CommandError:  # the files have other rows, or cannot be used at all
-            document = document_of(PROBE_OF_DROPS)
+            document = orjson.loads(question.ask(more=PROBE_OF_DROPS))
     for warning in document["warnings"]:
         if warning["code"] not in {"loose_rule", "below_chance"}:  # the rules say the latter
-            click.echo(terminal_safe(f"Warning: {scores.name}: {warning['detail']}"), err=True)
-    if as_json:
-        return rules_json(document)
-    return rules_text(document, scores.name, _values(given), _values(of_baseline))
+            click.echo(terminal_safe(f"Warning: {question.parts[0].source.name}: {warning['detail']}"), err=True)
+    return document
 
 
 def _values(texts: Mapping[str, str]) -> dict[str, object]:

@@ -21,6 +21,10 @@ _SEARCHED = 4096
 """Bytes that are searched for control characters."""
 
 
+class NotUtf8(Problem):
+    """CSV that is in no declared charset, and not in UTF-8."""
+
+
 def in_utf8(body: Body, media_type: str, charset: str, most_bytes: int) -> Body:
     """Return a body in UTF-8. Raises Problem for a charset that only CSV may have, and for invalid bytes."""
     if charset == UTF_8:
@@ -36,7 +40,7 @@ def in_utf8(body: Body, media_type: str, charset: str, most_bytes: int) -> Body:
     return text
 
 
-def has_no_controls(body: bytes) -> bool:
+def has_no_controls(body: Body) -> bool:
     """Whether the beginning has no control characters: text in Windows-1252 has none, unlike all other formats."""
     return not _CONTROLS.search(body, 0, _SEARCHED)
 

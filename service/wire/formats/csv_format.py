@@ -19,7 +19,7 @@ from service.curves.arrays import IntArray
 from service.curves.clock import in_time, still_time, takes_long
 from service.environment import require_memory
 from service.wire.columns import Column, one_array
-from service.wire.formats.charsets import WINDOWS_1252, has_no_controls
+from service.wire.formats.charsets import NotUtf8
 from service.wire.formats.csv_dialect import (
     WELL_QUOTED,
     Dialect,
@@ -38,7 +38,6 @@ from service.wire.formats.table_columns import (
     unique_places,
 )
 from service.wire.limits import Limits
-from service.wire.media_types import CSV
 from service.wire.problems import Problem
 
 _BOM = b"\xef\xbb\xbf"
@@ -78,10 +77,7 @@ class CsvTable:
         self.header = _header(body, dialect)
         self.header_is = f"the header, split at {dialect.name}s, is"
         if not _LINE_END.search(body):
-            self.header_is = (
-                "the body is one line (curl -d removes the line breaks of a file, --data-binary keeps them); "
-                "split, it is"
-            )
+            self.header_is = f"the only line, split at {dialect.name}s, is"
         if len(self.header) == 1:  # a table of one column is useless
             refuse_other_separators(body, dialect)
         if dialect.has_header is False:
@@ -118,8 +114,7 @@ class CsvTable:
             self._leave_out_rows_without_values()
             table = self._parsed([*positions.values()])
         if table is None or table.num_rows == 0:
-            message = "The table has a header and no rows. (curl keeps line breaks with --data-binary, not with -d.)"
-            raise no_rows(message)
+            raise no_rows("The table has a header and no rows.")
         self.rows = table.num_rows
         return {
             name: Column(one_array(table[position]), "csv", self._dialect.decimal)
@@ -204,10 +199,10 @@ def _check_text(body: bytes) -> None:
             held = len(decoder.getstate()[0])
             decoder.decode(body[start : start + _CHECKED_BYTES], final=start + _CHECKED_BYTES >= len(body))
     except UnicodeDecodeError as error:
-        message = f"The body is not UTF-8: byte {start - held + error.start} is invalid. Save it as CSV UTF-8"
-        if has_no_controls(body):
-            message += f"; or send Content-Type: {CSV}; charset={WINDOWS_1252} if a spreadsheet wrote it so"
-        raise Problem("malformed_body", f"{message}.") from None
+        place = start - held + error.start
+        raise NotUtf8(
+            "malformed_body", f"The body is not UTF-8: byte {place} is invalid. Save it as CSV UTF-8."
+        ) from None
 
 
 def _header(body: bytes, dialect: Dialect) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
+from service.wire.formats.charsets import WINDOWS_1252, NotUtf8, has_no_controls
 from service.wire.formats.codings import IDENTITY, Body
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, GENERAL, JSON, PARQUET
 from service.wire.problems import Problem
@@ -62,6 +63,8 @@ _FORM = Signature(
     is_clear=False,
 )
 
+_CURL = "curl -d removes the line breaks of a file, --data-binary keeps them"
+
 _LONGEST_SIGNATURE = 8
 """Bytes of the longest signature."""
 
@@ -113,18 +116,24 @@ def media_type_of(body: Body, said: str, content_encoding: str) -> str:
         raise Problem("unsupported_media_type", f"{seen}, and {advice}")
     detail = f"{seen}, and the body looks like {found.name}: {_advice(found, content_encoding)}."
     if found is _CSV and b"\n" not in body[:_LOOKED_AT]:
-        detail += " It is one line: curl -d removes the line breaks of a file, --data-binary keeps them."
+        detail += f" It is one line: {_CURL}."
     raise Problem("unsupported_media_type", detail)
 
 
 def with_hint(problem: Problem, body: Body, content_type: str, content_encoding: str) -> Problem:
-    """Add to a problem of the body what the body looks like, if that is not what its headers say."""
-    about_it = is_of_body(problem.type.code, (error.code for error in problem.errors))
-    found = None if content_type in GENERAL or not about_it else other_signature_of(body, {content_type})
-    if found is None:
+    """Add to a problem of the body what the body looks like, and what an HTTP client should do about it."""
+    if content_type in GENERAL or not is_of_body(problem.type.code, (error.code for error in problem.errors)):
         return problem
-    hint = f"This looks like {found.name}: {_advice(found, content_encoding)}."
-    return Problem(problem.type.code, f"{problem.detail} {hint}", problem.errors)
+    found = other_signature_of(body, {content_type})
+    if found is not None:
+        looks = f"{found.name}: {_advice(found, content_encoding)}"
+    elif content_type == CSV and body.find(b"\n") < 0 and body.find(b"\r") < 0:
+        looks = f"a file on one line: {_CURL}"
+    elif isinstance(problem, NotUtf8) and has_no_controls(body):
+        looks = f"{WINDOWS_1252}: send Content-Type: {CSV}; charset={WINDOWS_1252}"
+    else:
+        return problem
+    return Problem(problem.type.code, f"{problem.detail} This looks like {looks}.", problem.errors)
 
 
 def is_of_body(code: str, errors: Iterable[str]) -> bool:

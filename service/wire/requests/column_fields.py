@@ -107,7 +107,7 @@ class NumberColumn(Field):
         except StrictJsonError as error:
             if error.pointer is not None:
                 raise
-            detail = f"This parameter takes numbers separated by commas, such as {self.example_text}."
+            detail = f"Must be numbers separated by commas, such as {self.example_text}."
             raise Wrong("not_json", detail) from None
 
 

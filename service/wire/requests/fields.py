@@ -71,7 +71,7 @@ class Field(fields.Field[Any]):
             if _NUMBER_WITH_COMMA.fullmatch(text.strip()):
                 detail = f"{shown} has a decimal comma: write {shown.replace(',', '.')}."
             else:
-                detail = f"This parameter takes JSON, such as {self.example_text}. {error}"
+                detail = f"Must be JSON, such as {self.example_text}. {error}"
             raise Wrong("not_json", detail) from None
 
     @property

@@ -158,6 +158,15 @@ def test_unused_weights_are_told_alike(guarded: str, tmp_path: Path) -> None:
         assert both(guarded, rules, new, *words, "--json").stdout.count("unused_weights") == 1
 
 
+def test_paired_rows_of_two_files_are_left_out_together(guarded: str, tmp_path: Path) -> None:
+    rules = written(tmp_path, f"paired = true\nmissing = 'drop'\n{DROP.replace('0.017', '0.5')}")
+    new = written(tmp_path, "scores,labels\n0.9,1\n,0\n0.3,0\n0.5,1\n0.6,0\n", "new.csv")
+    old = written(tmp_path, "scores,labels\n0.8,1\n0.4,0\n,0\n0.7,1\n0.75,0\n", "old.csv")
+    assert "2 of 5 rows are left out" in both(guarded, rules, new, "--baseline", old, "--json").stdout
+    worse = written(tmp_path, "scores,labels\n0.8,1\n0.4,0\n,0\nx,1\n0.75,0\n", "worse.csv")
+    assert "column scores, row 5: " in both(guarded, rules, new, "--baseline", worse).stderr
+
+
 def test_first_rules_from_a_server(guarded: str) -> None:
     assert both(guarded, "--init", ALL).exit_code == 0
 

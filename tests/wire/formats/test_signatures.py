@@ -46,6 +46,16 @@ def test_a_body_that_is_compressed_and_does_not_say_so(content_type: str) -> Non
         assert detail(content_type, twice, "gzip") == f"This looks like {name}: compress it once."
 
 
+@pytest.mark.parametrize("body", [b"scores,labels 0.9,1", b"scores,labels", b'scores,"labels'])
+def test_a_body_of_one_line_gets_advice_about_curl(body: bytes) -> None:
+    problem = json.loads(answer(Request("curves", "/", CSV, JSON, (), body), LIMITS).body)
+    hint = " This looks like a file on one line: curl -d removes the line breaks of a file, --data-binary keeps them."
+    assert problem["detail"].endswith(hint)
+    assert not any("curl" in error["detail"] for error in problem.get("errors", []))
+    lines = json.loads(answer(Request("curves", "/", CSV, JSON, (), body + b"\n0.5"), LIMITS).body)
+    assert "curl" not in lines["detail"]
+
+
 @pytest.mark.parametrize("content_type", REQUEST_MEDIA_TYPES)
 def test_a_body_of_another_type(content_type: str) -> None:
     for media_type, name in (
