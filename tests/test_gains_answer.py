@@ -80,3 +80,27 @@ def test_answers_are_those_of_the_worked_example():
     assert json.dumps(answer["gains"]["positives"]) == "[2, 2, 1, 0]"
     assert answer["gains"]["lift"] == [1.6, 1.6, 0.8, 0]
     assert answer["net_benefit"]["net_benefit"] == [1 / 12]
+
+
+class TestIntervalsOfNetBenefit:
+    TWELVE = {  # noqa: RUF012  # never changed
+        "scores": [0.95, 0.9, 0.8, 0.7, 0.7, 0.6, 0.55, 0.4, 0.35, 0.3, 0.2, 0.1],
+        "labels": [1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0],
+    }
+
+    def test_are_those_of_the_worked_example(self):
+        asked = {"net_benefit": {"thresholds": [0.5]}, "intervals": {}}
+        found = curves(self.TWELVE | asked)["net_benefit"]
+        assert (found["lower"][0], found["upper"][0]) == pytest.approx((-0.189065, 0.277275), abs=5e-7)
+        assert "lower" not in curves(self.TWELVE | {"net_benefit": {}})["net_benefit"]
+
+    @pytest.mark.parametrize("table", ["net_benefit", "reliability"])
+    def test_a_single_table_has_the_level_asked_for(self, table):
+        asked = {table: {}, "intervals": {"level": 0.8}}
+        text = ask(self.TWELVE | asked, accept="text/csv", table=table).body.decode()
+        assert asking.read_csv(text) == curves(self.TWELVE | asked)[table]
+
+    def test_need_two_examples_of_each_class(self):
+        answer = curves({"scores": [0.9, 0.5, 0.2], "labels": [1, 0, 0], "net_benefit": {}, "intervals": {}})
+        assert set(answer["net_benefit"]["lower"]) == {None}
+        assert "too_few_examples" in [warning["code"] for warning in answer["warnings"]]

@@ -28,7 +28,7 @@ from service.curves.evaluation import (
 )
 from service.curves.histogram import Histogram
 from service.inference.bounded import bound_curves, has_bounds
-from service.inference.decision_intervals import with_intervals
+from service.inference.decision_intervals import net_benefit_ends, with_intervals
 from service.inference.estimates import Estimates, omitted
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.models import EvaluatedModel, Models
@@ -43,6 +43,7 @@ class EvaluatedCurves:
     warnings  those of the curves, and those of the intervals.
     drawing   what a picture draws, if one was requested.
     bounds    the bounds of every area, if there are open groups.
+    net_benefit_ends  those of net benefits, if intervals were requested.
     bin_ends  the ends of the intervals of the bins of `reliability`; None if the number of examples is unknown.
     """
 
@@ -52,6 +53,7 @@ class EvaluatedCurves:
     drawing: CurvesDrawing | None = None
     bounds: dict[str, Enclosure | None] | None = None
     bin_ends: tuple[FloatArray, FloatArray] | None = None
+    net_benefit_ends: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def positives(self) -> float:
@@ -113,7 +115,11 @@ def evaluate_with_intervals(
         found |= statistic_intervals(*of, intervals.level, found["roc"])
         if model.strata.enough and (names := without_spread(curves.statistics, found)):
             warnings += (omitted(names, "all examples of a class have the same loss, which shows no spread"),)
-    return EvaluatedCurves(curves, curves.warnings + warnings, found, drawing, bin_ends=ends)
+    benefit = None
+    if curves.net_benefit is not None and options.net_benefit is not None:
+        benefit = net_benefit_ends(curves.net_benefit, options.net_benefit, model, intervals.level)
+    answered = curves, curves.warnings + warnings, found, drawing
+    return EvaluatedCurves(*answered, bin_ends=ends, net_benefit_ends=benefit)
 
 
 def _judged(curves: Curves, model: EvaluatedModel, level: float) -> tuple[FloatArray, FloatArray] | None:

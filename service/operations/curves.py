@@ -100,6 +100,18 @@ def _gains(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns, None, or 
     return found.curves.gains or (None if "gains" in found.curves.asked else ABSENT)
 
 
+def _net_benefit(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    benefit = found.curves.net_benefit
+    if benefit is None:
+        return ABSENT
+    table = {name: getattr(benefit, name) for name in benefit.__slots__}
+    return (
+        table
+        if found.net_benefit_ends is None
+        else table | dict(zip(("lower", "upper"), found.net_benefit_ends, strict=True))
+    )
+
+
 _BIN_COLUMNS = ("score_from", "score_to", "positives", "negatives", "mean_score", "observed")
 
 _PARTIAL_AREAS = (
@@ -404,7 +416,7 @@ ANSWER: tuple[Part, ...] = (
         "net_benefit",
         "What it is worth to act from each probability on, in true positives per example (Vickers and Elkin 2006). "
         "Where counts have no row of that threshold, all but `treat_all` is `null`.",
-        _read_off("net_benefit"),
+        _net_benefit,
         sometimes=True,
         columns=(
             Cells.exact(
@@ -420,6 +432,13 @@ ANSWER: tuple[Part, ...] = (
                 "How many fewer are acted on than if all were, for the same true positives, per example.",
                 null=True,
             ),
+            Cells.number(
+                "lower",
+                "With `intervals`, the lower end of the score interval of `net_benefit`.",
+                null=True,
+                sometimes=True,
+            ),
+            Cells.number("upper", "The upper end.", null=True, sometimes=True),
         ),
         needs="the option net_benefit",
     ),
@@ -486,6 +505,8 @@ ANSWER: tuple[Part, ...] = (
 )
 
 
+_TABLES_WITH_INTERVALS = frozenset(("intervals", "decisions", "reliability", "net_benefit"))
+
 _PARTS_OF_TABLES = {"bounds": "auc", "intervals": "statistics"}
 """{table: the part of `include` that decides what is in it}"""
 
@@ -532,7 +553,7 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
             net_benefit=options.net_benefit if selection.has("net_benefit") else None,
             decisions=options.decisions if selection.has("decisions") else (),
         )
-        intervals = intervals if selection.has("intervals") or selection.has("decisions") else None
+        intervals = intervals if selection.table in _TABLES_WITH_INTERVALS else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)
     return evaluate_with_intervals(checked.evaluation, options, intervals, selection.drawing)
 
