@@ -73,7 +73,7 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
     if "bounds" in found:
         found["bounds"] = _area_rows(found["bounds"], ("lower", "upper"))
-    if "intervals" in found:
+    if "intervals" in found and "area" not in found["intervals"]:  # those of comparisons are columns
         keys = ("lower", "upper", "level", "method", "standard_error")
         found["intervals"] = _area_rows(found["intervals"], keys)
     if "best_tradeoff" in found:
