@@ -68,12 +68,12 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found |= {name: _stacked(indices, itemgetter(name)) for name in _columnar(indices)}
         return found
     found = {name: value for name, value in whole.items() if isinstance(value, dict) and name != "interpolation"}
-    if "auc" in found.get("overall", {}):
+    if "overall" in found:
         overall = found["overall"]
         found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
     if "bounds" in found:
         found["bounds"] = _area_rows(found["bounds"], ("lower", "upper"))
-    if "intervals" in found and "area" not in found["intervals"]:
+    if "intervals" in found and "area" not in found["intervals"]:  # those of comparisons are columns
         keys = ("lower", "upper", "level", "method", "standard_error")
         found["intervals"] = _area_rows(found["intervals"], keys)
     if "best_tradeoff" in found:
