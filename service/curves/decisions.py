@@ -136,8 +136,10 @@ def decided(
 
 def _same_row(source: ConfusionTable, row: int, table: ConfusionTable) -> int:
     """The row of a table that calls positive what a row of another sample, or of this one cut at thresholds, does."""
-    if source is table or row < source.origins:
-        return row if source is table else 0
+    if source is table:
+        return row
+    if row < source.origins:
+        return 0
     threshold = source.thresholds[row]
     # Of a cut table, only the last row may have no threshold.
     return table.tp.size - 1 if np.isnan(threshold) else int(table.rows_at(np.array([threshold]))[0])
