@@ -347,3 +347,14 @@ def test_files_that_are_not_paired_are_refused_with_paired(tmp_path: Path) -> No
     assert "Row 0, counting from 0, has different labels in the two evaluations" in refusal(rocpr(*words, "--paired"))
     done = rocpr(*words, "--paired", "--json")
     assert (done.exit_code, "--paired is for the summary" in done.stderr) == (2, True)
+
+
+def test_paired_rows_are_left_out_of_all_files_together(tmp_path: Path) -> None:
+    """Left out of each alone, both would keep four rows with the same labels, but not the same examples."""
+    texts = {"a": "0.9,1\n,0\n0.3,0\n0.5,1\n0.6,0\n", "b": "0.8,1\n0.4,0\n,0\n0.7,1\n0.75,0\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.csv").write_text(f"scores,labels\n{text}")
+    done = rocpr(tmp_path / "a.csv", tmp_path / "b.csv", "--paired", "--missing", "drop")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert re.search(r"positives +2\n +negatives +1\n", done.stdout)
+    assert "2 of 5 rows are left out" in " ".join(done.stdout.split())

@@ -124,7 +124,7 @@ def _with_the_same_rows(document: Mapping[str, Any]) -> Iterator[list[_Place]]:
     tuning, *evaluations = others
     yield tuning
     every = [place for places in evaluations for place in places]
-    if len({id(place.column) for place in every}) < len(every):
+    if len({id(place.column) for place in every}) < len(every) or document.get("paired") is True:
         yield every
     else:
         yield from evaluations
