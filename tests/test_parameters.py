@@ -16,12 +16,13 @@ COUNTS = "tp,fp\n1,0\n2,3\n"
 WITH = {
     "curves": {"scores": "new"},
     "tradeoffs": {"scores": "new"},
-    "comparisons": {"scores": "old,new"},
+    "comparisons": {"scores": "old,new", "intervals": "{}"},
     "slices": {"scores": "new", "slices": "old"},
     "classes": {"scores": "old,new"},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "metrics", "missing"}
+OTHERS |= {"against", "adjust", "decide"}
 OTHERS |= {"charts", "theme", "title", "closed"}
 """Parameters whose text is a name or several names."""
 

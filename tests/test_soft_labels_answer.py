@@ -39,7 +39,12 @@ def test_each_row_is_a_positive_and_a_negative(soft, weighted):
     both["weights"] = [share * weight for share, weight in zip(shares, weights, strict=True)]
     both["weights"] += [(1 - share) * weight for share, weight in zip(shares, weights, strict=True)]
     sent = soft if weighted else {"scores": scores, "soft_labels": shares}
-    assert curves(sent | INCLUDE) == curves(both | INCLUDE)
+    found, expected = curves(sent | INCLUDE), curves(both | INCLUDE)
+    # Of soft labels nobody knows how many examples there are, which this alone needs.
+    if found["statistics"]["ece_if_calibrated"] is None and expected["statistics"]["ece_if_calibrated"] is not None:
+        assert found["warnings"].pop()["code"] == "unknown_examples"
+        expected["statistics"]["ece_if_calibrated"] = None
+    assert found == expected
 
 
 def test_labels_of_0_and_1_give_the_answer_of_labels():

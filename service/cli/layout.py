@@ -29,7 +29,7 @@ _NONE_GIVEN = "the data have none for this row"
 _NO_ROW = "no row meets the condition, or a warning says why"
 MEANING_OF_DASHES = {
     "precision": _NONE_CALLED,
-    **dict.fromkeys(("threshold", "ks_threshold", "score_from", "score_to"), _NONE_GIVEN),
+    **dict.fromkeys(("threshold", "ks_threshold", "eer_threshold", "score_from", "score_to"), _NONE_GIVEN),
     **dict.fromkeys(("value", "tp", "fp", "value_lower", "value_upper"), _NO_ROW),
     "min_tpr": "not given",
     "mcclish": "only over fpr or tpr, without min_tpr",

@@ -209,13 +209,21 @@ def test_calibration_and_statistics_are_laid_out() -> None:
     run = rocpr("-", "--format", "csv", "--include", "calibration, statistics", given=table)
     assert (run.exit_code, run.stderr) == (0, "")
     assert run.stdout.partition("\nStatistics\n")[2].partition("\n\n")[0].splitlines() == [
-        "  ks              0.500000",
-        "  ks_threshold         0.9",
-        "  prg             0.250000",
-        "  brier           0.221250",
-        "  miscalibration  0.096250",
-        "  discrimination  0.125000",
-        "  uncertainty     0.250000",
+        "  ks                      0.500000",
+        "  ks_threshold                 0.9",
+        "  prg                     0.250000",
+        "  brier                   0.221250",
+        "  miscalibration          0.096250",
+        "  discrimination          0.125000",
+        "  uncertainty             0.250000",
+        "  gini                    0.500000",
+        "  eer                     0.500000",
+        "  eer_threshold               0.75",
+        "  log_loss                0.618121",
+        "  ece                     0.400000",
+        "  ece_if_calibrated       0.332324",
+        "  calibration_slope       0.826665",
+        "  calibration_intercept  -0.549306",
     ]
     assert run.stdout.partition("\nCalibrated scores: 3 rows\n")[2].partition("\n\n")[0].splitlines() == [
         "  score_from  score_to  positives  negatives  calibrated",
