@@ -130,8 +130,10 @@ def test_problems() -> None:
 def test_warnings() -> None:
     """Each is made somewhere in the service."""
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "service").rglob("*.py"))
+    remarks = text_of("service/curves/probability_remarks.py")
     assert names_in([row[0] for row in table(ERRORS, "Warnings")]) == set(
         re.findall(r"""\bCurvesWarning\(\s*"(\w+)",""", code)
+        + re.findall(r"""^ +yield "(\w+)", """, remarks, re.MULTILINE)
     )
 
 

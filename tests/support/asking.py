@@ -68,7 +68,7 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found |= {name: _stacked(indices, itemgetter(name)) for name in _columnar(indices)}
         return found
     found = {name: value for name, value in whole.items() if isinstance(value, dict) and name != "interpolation"}
-    if "overall" in found:
+    if "auc" in found.get("overall", {}):
         overall = found["overall"]
         found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
     if "bounds" in found:
