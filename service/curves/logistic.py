@@ -8,44 +8,57 @@ applications of a model for binary regression".
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from service.curves.arrays import FloatArray
 from service.curves.score_probabilities import Probabilities
 
-_MOST_STEPS = 50
-_CLOSE_ENOUGH = 1e-12
-_MOST_HALVINGS = 60
+_MOST_STEPS, _MOST_HALVINGS = 50, 60
+_CLOSE_ENOUGH = 1e-8
+"""Newton's method squares its error with each step, so after a step this small it is below what doubles hold."""
+
+_GROUPS = 2048
+"""More scores are first fitted in so many groups, which is near enough for whole steps."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """The fit of logit P(positive) = x·coefficients, and what its errors come from.
+    """The fit of logit P(positive) = a + b x for the log odds x of scores, and what its errors come from.
 
-    coefficients  (k,): the intercept, or the intercept and the slope.
-    features      x, (k, n): 1, or 1 and the log odds of each score.
-    fitted        the fitted probability at each score, (n,).
-    information   Σ w p(1 - p) x xᵀ, (k, k), in the masses that were given.
+    coefficients  (k,): a, with b = 1, or a and b.
+    odds          x, (n,).
+    masses        what the examples at each score weigh, (n,), in the unit of the scores.
     """
 
     coefficients: FloatArray
-    features: FloatArray
-    fitted: FloatArray
-    information: FloatArray
+    odds: FloatArray
+    masses: FloatArray
+
+    @cached_property
+    def fitted(self) -> FloatArray:
+        """The fitted probability at each score, (n,)."""
+        return _probabilities(self.odds, self.coefficients)
+
+    @property
+    def information(self) -> FloatArray:
+        """Σ w p(1 - p) (1, x)(1, x)ᵀ, of which only the first element belongs to a fit of a alone, (k, k)."""
+        return self.moments(self.masses * self.fitted * (1 - self.fitted))
+
+    def moments(self, weights: FloatArray) -> FloatArray:
+        """Σ w (1, x)(1, x)ᵀ for weights w, (n,), of the coefficients that were fitted, (k, k)."""
+        return _moments(self.odds, weights, self.coefficients.size)
 
 
 def has_slope(scores: Probabilities) -> bool:
     """Whether the classes overlap; if one is wholly above the other, or all but ties, the likelihood has no maximum."""
-    of_positives = scores.positive[scores.positives > 0]
-    of_negatives = scores.positive[scores.negatives > 0]
-    return bool(of_negatives.max() > of_positives.min() and of_positives.max() > of_negatives.min())
+    return _overlap(scores.positive, scores.positives, scores.negatives)
 
 
 def intercept_fit(scores: Probabilities) -> LogisticFit:
     """Fit the intercept, with the slope 1; no score may be 0 or 1."""
-    offset = scores.log_odds
-    return _fit(scores, np.ones((1, offset.size)), offset, np.array([_first_intercept(scores, offset)]))
+    return _fit(scores, 1)
 
 
 def slope_fit(scores: Probabilities) -> LogisticFit:
@@ -53,41 +66,97 @@ def slope_fit(scores: Probabilities) -> LogisticFit:
 
     For the scores of `areas.roc_area` with the labels 1, 1, 0, 1, 0: slope 0.9318.
     """
-    odds = scores.log_odds
-    first = np.array([_first_intercept(scores, odds), 1.0])
-    return _fit(scores, np.stack((np.ones(odds.size), odds)), np.zeros(odds.size), first)
+    return _fit(scores, 2)
 
 
-def _first_intercept(scores: Probabilities, odds: FloatArray) -> float:
-    """Where Newton's method begins: the log odds of the prevalence less the mean of those of the scores."""
-    return float(np.log(scores.tp[-1] / scores.fp[-1]) - scores.masses @ odds / scores.total)
+def _fit(scores: Probabilities, size: int) -> LogisticFit:
+    odds, positives, masses = scores.log_odds, scores.positives, scores.masses
+    mean = float(np.log(scores.tp[-1] / scores.fp[-1]) - masses @ odds / scores.total)
+    start = np.array([mean, 1.0][:size])
+    starts = np.linspace(0, odds.size, _GROUPS, endpoint=False, dtype=np.int64)
+    if odds.size > 2 * _GROUPS:
+        rough = (np.add.reduceat(column, starts) for column in (masses * odds, positives, masses))
+        weighted, of_positives, of_groups = rough
+        there = of_groups > 0
+        means = weighted[there] / of_groups[there]
+        if _overlap(means, of_positives[there], (of_groups - of_positives)[there]):
+            near = _climbed(means, of_positives[there], of_groups[there], start)
+            found = _stepped(odds, positives, masses, near)
+            if found is not None:
+                return LogisticFit(found, odds, masses)
+    return LogisticFit(_climbed(odds, positives, masses, start), odds, masses)
 
 
-def _fit(scores: Probabilities, features: FloatArray, offset: FloatArray, start: FloatArray) -> LogisticFit:
-    coefficients, masses = start, scores.masses
-    loss, fitted = _loss(scores, offset + coefficients @ features)
+def _climbed(odds: FloatArray, positives: FloatArray, masses: FloatArray, start: FloatArray) -> FloatArray:
+    """Newton's method from anywhere: a step that lowers the likelihood is halved."""
+    coefficients, loss = start, _loss(odds, positives, masses, start)
     for _ in range(_MOST_STEPS):
-        information = (features * (masses * fitted * (1 - fitted))) @ features.T
-        step = np.linalg.solve(information, features @ (scores.positives - masses * fitted))
+        step = _step(odds, positives, masses, coefficients)
+        if _is_close(step, coefficients):  # by rounding, the likelihood may not tell which is better
+            return coefficients + step
         for _halving in range(_MOST_HALVINGS):
-            after, fitted_after = _loss(scores, offset + (coefficients + step) @ features)
+            after = _loss(odds, positives, masses, coefficients + step)
             if after <= loss:
                 break
             step = step / 2
-        else:
-            break  # nothing is better, by rounding
-        coefficients, loss, fitted = coefficients + step, after, fitted_after
-        if abs(step).max() <= _CLOSE_ENOUGH * (1 + abs(coefficients).sum()):
-            break
-    information = (features * (masses * fitted * (1 - fitted))) @ features.T
-    return LogisticFit(coefficients, features, fitted, information)
+        coefficients, loss = coefficients + step, after
+    return coefficients
 
 
-def _loss(scores: Probabilities, odds: FloatArray) -> tuple[float, FloatArray]:
-    """The negative log likelihood of log odds, and the probabilities that they mean."""
-    rest = np.exp(-abs(odds))
-    fitted = np.where(odds > 0, 1.0, rest) / (1 + rest)
-    # ln(1 + e^x) is max(x, 0) + ln(1 + e^-|x|).
-    both = np.log1p(rest)
-    loss = scores.positives @ (np.maximum(-odds, 0) + both) + scores.negatives @ (np.maximum(odds, 0) + both)
-    return float(loss), fitted
+def _stepped(odds: FloatArray, positives: FloatArray, masses: FloatArray, near: FloatArray) -> FloatArray | None:
+    """Newton's method from near the maximum, without looking at the likelihood; None if a step is not much shorter."""
+    coefficients, length = near, np.inf
+    while True:
+        step = _step(odds, positives, masses, coefficients)
+        if not abs(step).max() < length / 2:
+            return None
+        coefficients, length = coefficients + step, abs(step).max()
+        if _is_close(step, coefficients):
+            return coefficients
+
+
+def _is_close(step: FloatArray, coefficients: FloatArray) -> bool:
+    return bool(abs(step).max() <= _CLOSE_ENOUGH * (1 + abs(coefficients).sum()))
+
+
+def _step(odds: FloatArray, positives: FloatArray, masses: FloatArray, coefficients: FloatArray) -> FloatArray:
+    fitted = _probabilities(odds, coefficients)
+    residuals = positives - masses * fitted
+    slopes = np.array([residuals.sum(), residuals @ odds][: coefficients.size])
+    step: FloatArray = np.linalg.solve(_moments(odds, masses * fitted * (1 - fitted), coefficients.size), slopes)
+    return step
+
+
+def _moments(odds: FloatArray, weights: FloatArray, size: int) -> FloatArray:
+    if size == 1:
+        return np.array([[weights.sum()]])
+    weighted = weights * odds
+    across = weighted.sum()
+    return np.array([[weights.sum(), across], [across, weighted @ odds]])
+
+
+def _line(odds: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """Fitted log odds."""
+    line: FloatArray = coefficients[0] + (odds if coefficients.size == 1 else coefficients[1] * odds)
+    return line
+
+
+def _probabilities(odds: FloatArray, coefficients: FloatArray) -> FloatArray:
+    """1/(1 + exp(-fitted log odds)), (n,)."""
+    out = -_line(odds, coefficients)
+    with np.errstate(over="ignore"):  # then it is 0
+        np.exp(out, out=out)
+    out += 1
+    return np.reciprocal(out, out=out)
+
+
+def _loss(odds: FloatArray, positives: FloatArray, masses: FloatArray, coefficients: FloatArray) -> float:
+    """The negative log likelihood, Σ w ln(1 + e^-l) + (w - p) l for p of w positive at fitted log odds l."""
+    line = _line(odds, coefficients)
+    return float(masses @ np.logaddexp(0, -line) + (masses - positives) @ line)
+
+
+def _overlap(places: FloatArray, positives: FloatArray, negatives: FloatArray) -> bool:
+    """Whether some negatives are above some positives, and some below."""
+    of_positives, of_negatives = places[positives > 0], places[negatives > 0]
+    return bool(of_negatives.max() > of_positives.min() and of_positives.max() > of_negatives.min())

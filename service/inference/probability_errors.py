@@ -102,7 +102,7 @@ def _of_fit(found: ProbabilityStatistics, strata: Strata, fit: LogisticFit) -> f
         return math.sqrt(inverse[-1, -1] * unit)
     of_positives, of_negatives = (_squares(each, found, unit) for each in strata.classes)
     residuals = of_positives * (1 - fit.fitted) ** 2 + of_negatives * fit.fitted**2
-    spread = (fit.features * residuals) @ fit.features.T
+    spread = fit.moments(residuals)
     return math.sqrt((inverse @ spread @ inverse)[-1, -1])
 
 
