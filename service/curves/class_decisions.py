@@ -129,7 +129,7 @@ def _confusion(given: ClassScores, own: IntArray) -> tuple[FloatArray, int]:
             weights = None if given.weights is None else given.weights[rows]
             cells[place, :, called] = np.bincount(own[rows], weights, minlength=count)
     cells /= numbers[:, None, None]
-    confusion: FloatArray = np.array([[fsum(cells[:, row, column]) for column in range(count)] for row in range(count)])
+    confusion: FloatArray = np.array([list(map(fsum, row.T)) for row in in_time(cells.transpose(1, 0, 2))])
     there = ties > 1 if given.weights is None else (ties > 1) & (given.weights > 0)
     return confusion, int(there.sum())
 
@@ -166,7 +166,7 @@ def _matrices(
     found, averages = {}, {}
     for name in metrics:
         value = ROW_METRICS[name].value
-        values = np.array([float(value(each)[0]) for each in of_each])
+        values = np.array([float(value(each)[0]) for each in in_time(of_each)])
         found[name] = values
         there = positives > 0
         weighted = float(np.average(values[there], weights=positives[there])) if there.any() else np.nan
@@ -180,8 +180,8 @@ def _overall(confusion: FloatArray, log_loss: float | None) -> OverallNumbers:
     With c right of s rows, t_i of class i and p_i called so: accuracy c/s; kappa (c s - Σ t p)/(s² - Σ t p); mcc the
     same numerator over √((s² - Σ p²)(s² - Σ t²)), Gorodkin's R_K.
     """
-    exact = [[Fraction(cell) for cell in row] for row in confusion.tolist()]
-    of_class, called = [sum(row) for row in exact], [sum(column) for column in zip(*exact, strict=True)]
+    exact = [list(map(Fraction, row)) for row in in_time(confusion.tolist())]
+    of_class, called = ([sum(line) for line in in_time(side)] for side in (exact, list(zip(*exact, strict=True))))
     right, total = sum(exact[place][place] for place in range(len(exact))), Fraction(sum(of_class))
     by_chance = sum(t * p for t, p in zip(of_class, called, strict=True))
     above = right * total - by_chance

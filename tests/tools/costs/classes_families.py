@@ -5,11 +5,14 @@ from typing import Any
 
 from service.charts.picture import CHARTS
 from service.curves.classes import MOST_CLASSES
+from service.curves.row_metrics import ROW_METRICS
 from tests.support.costs.families import ANSWERS, Family, csv_family, family
 from tests.support.costs.tables import classes, weighted
 
 WEIGHTS = {"plain": None, "weights": (-2, 2), "wide weights": (-120, 120)}
 """{name: the powers of two between which weights lie}"""
+
+DECIDED = {"decide": "highest", "metrics": list(ROW_METRICS), "top": list(range(1, MOST_CLASSES + 1))}
 
 
 def classes_families() -> Iterator[Family]:
@@ -27,6 +30,11 @@ def classes_families() -> Iterator[Family]:
                 return _given(size + 2, rows, powers)
 
             yield family("classes", f"{kind}, {rows} rows", by_classes, MOST_CLASSES - 2)
+
+            def decided(size: int, rows=rows, powers=powers):
+                return _given(size + 2, rows, powers) | DECIDED
+
+            yield family("classes", f"{kind}, {rows} rows, decided", decided, MOST_CLASSES - 2)
     several = lambda size: _several(10, size + 1)  # noqa: E731  # short
     for form, options in ANSWERS.items():
         yield family("classes", f"several labels as {form}", several, 20_000, **options)

@@ -1,12 +1,15 @@
 """Families of requests for curves and for trade-offs."""
 
 from collections.abc import Iterator
+from typing import Any
 
+from service.curves.decisions import BEST_BY
 from service.curves.evaluation import INCLUDES
 from service.curves.indices import INDICES
 from service.curves.operating_points import METRICS
 from service.curves.partial_areas import OVER
 from service.curves.points import KEEPS
+from service.curves.row_metrics import ROW_METRICS
 from service.operations import OPERATIONS
 from service.wire.media_types import SVG, TEXT
 from service.wire.requests.curves_schemas import MOST_PARTIAL, MOST_PREVALENCES
@@ -43,13 +46,56 @@ def curves_families() -> Iterator[Family]:
     for table in [each.name for each in OPERATIONS["curves"].tables]:
         one = {"query": [("table", table)], **ANSWERS["CSV"]}
         asked = {"intervals": {}, "operating_points": [{"metric": "jaccard", "at": 0.5}], "partial": [{"over": "tpr"}]}
-        asked |= {"include": list(INCLUDES), "costs": {}}
+        asked |= {"include": list(INCLUDES), "costs": {}, "decisions": [{"best": "mcc"}], "gains": {}}
+        asked |= {"reliability": {}, "net_benefit": {}}
         make = lambda size, o=asked: TABLES["counts, a circle"](size + 1) | o  # noqa: E731  # short
         yield family("curves", f"a circle, table {table}", make, MOST_ROWS, **one)
+    yield from _probabilities()
+    yield from _decisions()
     yield from _interpolations()
     yield from _cuts()
     yield from _readings()
     yield from _intervals()
+
+
+def _probabilities() -> Iterator[Family]:
+    """Statistics of probabilities, bins, gains and net benefit."""
+    for kind in ("sample", "weights"):
+        table, intervals = TABLES[kind], {"intervals": {}, "include": []}
+        for name, options in (
+            ("statistics", {"include": ["statistics"], "intervals": {}}),
+            ("100 bins", {"reliability": {"bins": 100, "by": "mass"}} | intervals),
+            ("1,000 shares", {"gains": {"shares": [share / 1000 for share in range(1, 1001)]}}),
+            ("1,000 net benefits", {"net_benefit": {"thresholds": [at / 1001 for at in range(1, 1001)]}} | intervals),
+        ):
+            make = lambda size, t=table, o=options: as_probabilities(t(size + 1)) | o  # noqa: E731  # short
+            yield family("curves", f"{kind}, {name}", make, MOST_ROWS)
+
+
+def as_probabilities(table: dict[str, Any]) -> dict[str, Any]:
+    """The same table with scores between 0 and 1."""
+    most = max(map(abs, table["scores"]))
+    return table | {"scores": [abs(score) / (most + 1) for score in table["scores"]]}
+
+
+def _decisions() -> Iterator[Family]:
+    """Rows by threshold, by a budget and by each metric, with intervals."""
+    for kind in ("sample", "weights"):
+        for name, one in (
+            ("thresholds", {"at_threshold": 3}),
+            ("shares", {"at_share": 0.3}),
+            *((f"best {metric}", {"best": metric, "min_recall": 0.2}) for metric in BEST_BY),
+        ):
+
+            def decided(size: int, table=TABLES[kind], one=one):
+                return table(10) | {"decisions": [one] * size, "metrics": list(ROW_METRICS), "intervals": {}}
+
+            yield family("curves", f"{kind} of 10 rows, {name}", decided, 1_000)
+
+        def measured(size: int, table=TABLES[kind]):
+            return table(size + 1) | {"include": ["points"], "metrics": list(ROW_METRICS)}
+
+        yield family("curves", f"{kind}, every metric of every row", measured, MOST_ROWS)
 
 
 def _interpolations() -> Iterator[Family]:
