@@ -44,13 +44,25 @@ def bin_ends(found: ProbabilityStatistics, strata: Strata, level: float) -> tupl
 
     Of 1 in 3 examples: 0.0615 to 0.7923 at 95 %.
     """
-    of_positives, of_negatives = (_squares(each, found) for each in strata.classes)
-    bins, squares, z = found.reliability, of_positives + of_negatives, normal_quantile(level)
-    masses = bins.positives + bins.negatives
-    trials = [mass**2 / float(squares[rows].sum()) for mass, rows in zip(masses.tolist(), bins.rows, strict=True)]
-    ends = [wilson(*each, np.array([-z, z])) for each in zip(bins.observed.tolist(), trials, strict=True)]
+    trials, z = _effective_sizes(found, strata).tolist(), normal_quantile(level)
+    ends = [wilson(*each, np.array([-z, z])) for each in zip(found.reliability.observed.tolist(), trials, strict=True)]
     lower, upper = np.transpose(ends).copy()
     return lower, upper
+
+
+def _effective_sizes(found: ProbabilityStatistics, strata: Strata) -> FloatArray:
+    """The effective number of examples in each bin, (Σ w)²/Σ w², (k,); weights are relative to the greatest there."""
+    bins = found.reliability.rows
+    numbers = np.full(found.scores.positive.size, len(bins))  # beyond the last, for scores in no bin
+    for number, rows in enumerate(bins):
+        numbers[rows] = number
+    kinds = [(numbers[each.rows[0] - 1], each.examples, each.masses / each.examples) for each in strata.classes]
+    at, examples, weights = (np.concatenate(columns) for columns in zip(*kinds, strict=True))
+    greatest = np.zeros(len(bins) + 1)
+    np.maximum.at(greatest, at, weights)
+    shares = weights / greatest[at]
+    sums, squares = (np.bincount(at, examples * power, len(bins) + 1)[:-1] for power in (shares, shares**2))
+    return sums**2 / squares
 
 
 def statistic_intervals(
