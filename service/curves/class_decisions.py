@@ -145,8 +145,8 @@ def _at_threshold(given: ClassScores, threshold: float, metrics: Iterable[str]) 
         weights = np.ones(1) if given.weights is None else given.weights
         chosen = (members & called, ~members & called, members, ~members)
         rows.append([float((weights * each).sum()) for each in chosen])
-    columns = np.array(rows).T.copy()  # encoders need contiguous columns
-    return _matrices(*columns, metrics, whole=given.weights is None)
+    tp, fp, positives, negatives = np.array(rows).T.copy()  # encoders need contiguous columns
+    return _matrices(tp, fp, positives, negatives, metrics, whole=given.weights is None)
 
 
 def _matrices(

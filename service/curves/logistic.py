@@ -16,6 +16,8 @@ from service.curves.score_probabilities import Probabilities
 
 _MOST_STEPS = 50
 _CLOSE_ENOUGH = 1e-12
+_NEAR_ENOUGH = 1e-4
+"""A step that is no better is due to rounding if it is this short."""
 _MOST_HALVINGS = 60
 
 
@@ -37,25 +39,31 @@ class LogisticFit:
 
 def has_slope(scores: Probabilities) -> bool:
     """Whether the classes overlap; if one is wholly above the other, or all but ties, the likelihood has no maximum."""
-    of_positives = scores.positive[scores.positives > 0]
-    of_negatives = scores.positive[scores.negatives > 0]
+    of_positives = scores.log_odds[scores.positives > 0]
+    of_negatives = scores.log_odds[scores.negatives > 0]
     return bool(of_negatives.max() > of_positives.min() and of_positives.max() > of_negatives.min())
 
 
-def intercept_fit(scores: Probabilities) -> LogisticFit:
-    """Fit the intercept, with the slope 1; no score may be 0 or 1."""
+def intercept_fit(scores: Probabilities) -> LogisticFit | None:
+    """Fit the intercept, with the slope 1; no score may be 0 or 1. None if doubles hold no fit."""
     offset = scores.log_odds
     return _fit(scores, np.ones((1, offset.size)), offset, np.array([_first_intercept(scores, offset)]))
 
 
-def slope_fit(scores: Probabilities) -> LogisticFit:
-    """Fit intercept and slope; no score may be 0 or 1, and the classes must overlap.
+def slope_fit(scores: Probabilities) -> LogisticFit | None:
+    """Fit intercept and slope; no score may be 0 or 1, and the classes must overlap. None if doubles hold no fit.
 
     For the scores of `areas.roc_area` with the labels 1, 1, 0, 1, 0: slope 0.9318.
     """
     odds = scores.log_odds
-    first = np.array([_first_intercept(scores, odds), 1.0])
-    return _fit(scores, np.stack((np.ones(odds.size), odds)), np.zeros(odds.size), first)
+    features = np.stack((np.ones(odds.size), odds))
+    # Scores that are worse than the prevalence may be so far out that nothing leads back from the slope 1.
+    starts = (
+        np.array([_first_intercept(scores, odds), 1.0]),
+        np.array([float(np.log(scores.tp[-1] / scores.fp[-1])), 0.0]),
+    )
+    start = min(starts, key=lambda each: _loss(scores, each @ features)[0])
+    return _fit(scores, features, np.zeros(odds.size), start)
 
 
 def _first_intercept(scores: Probabilities, odds: FloatArray) -> float:
@@ -63,18 +71,25 @@ def _first_intercept(scores: Probabilities, odds: FloatArray) -> float:
     return float(np.log(scores.tp[-1] / scores.fp[-1]) - scores.masses @ odds / scores.total)
 
 
-def _fit(scores: Probabilities, features: FloatArray, offset: FloatArray, start: FloatArray) -> LogisticFit:
+def _fit(scores: Probabilities, features: FloatArray, offset: FloatArray, start: FloatArray) -> LogisticFit | None:
+    """None if log odds are so close, or weights so far apart, that rounding hides the maximum."""
     coefficients, masses = start, scores.masses
     loss, fitted = _loss(scores, offset + coefficients @ features)
     for _ in range(_MOST_STEPS):
         information = (features * (masses * fitted * (1 - fitted))) @ features.T
-        step = np.linalg.solve(information, features @ (scores.positives - masses * fitted))
+        try:
+            step = np.linalg.solve(information, features @ (scores.positives - masses * fitted))
+        except np.linalg.LinAlgError:
+            return None
+        whole = step
         for _halving in range(_MOST_HALVINGS):
             after, fitted_after = _loss(scores, offset + (coefficients + step) @ features)
             if after <= loss:
                 break
             step = step / 2
         else:
+            if abs(whole).max() > _NEAR_ENOUGH * (1 + abs(coefficients).sum()):
+                return None
             break  # nothing is better, by rounding
         coefficients, loss, fitted = coefficients + step, after, fitted_after
         if abs(step).max() <= _CLOSE_ENOUGH * (1 + abs(coefficients).sum()):

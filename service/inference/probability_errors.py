@@ -78,9 +78,17 @@ def statistic_intervals(
         yield name, None if value is None or not error else _FORMULAS[name](value, error, level)
 
 
-def without_spread(values: CurveStatistics, intervals: Mapping[str, Interval | None]) -> list[str]:
-    """The statistics that have a value but no interval, because all examples of a class have the same loss."""
-    return [name for name in STATISTICS_WITH_INTERVALS if getattr(values, name) is not None and not intervals[name]]
+def without_spread(
+    values: CurveStatistics, intervals: Mapping[str, Interval | None]
+) -> Iterator[tuple[list[str], str]]:
+    """The statistics that have a value but no interval, and why."""
+    missing = [name for name in STATISTICS_WITH_INTERVALS if getattr(values, name) is not None and not intervals[name]]
+    fits = [name for name in missing if name.startswith("calibration_")]
+    losses = [name for name in missing if name not in fits]
+    if losses:
+        yield losses, "all examples of a class have the same loss, which shows no spread"
+    if fits:
+        yield fits, "scores are too close to each other, or weights too far apart, for its standard error in doubles"
 
 
 def standard_errors(found: ProbabilityStatistics, strata: Strata) -> dict[str, float | None]:
@@ -106,16 +114,23 @@ def _of_mean(found: ProbabilityStatistics, strata: Strata, losses: tuple[FloatAr
     return math.sqrt(variance) / (total if strata.positives.weights is None else 1.0)
 
 
-def _of_fit(found: ProbabilityStatistics, strata: Strata, fit: LogisticFit) -> float:
-    """The standard error of the last coefficient of a fit."""
+def _of_fit(found: ProbabilityStatistics, strata: Strata, fit: LogisticFit) -> float | None:
+    """The standard error of the last coefficient of a fit; None if rounding leaves nothing of it."""
     unit = found.scores.total / (found.table.positives + found.table.negatives)
-    inverse = np.linalg.inv(fit.information)
+    try:
+        inverse = np.linalg.inv(fit.information)
+    except np.linalg.LinAlgError:
+        return None
     if strata.positives.weights is None and strata.negatives.weights is None:
-        return math.sqrt(inverse[-1, -1] * unit)
+        return _root(inverse[-1, -1] * unit)
     of_positives, of_negatives = (_squares(each, found, unit) for each in strata.classes)
     residuals = of_positives * (1 - fit.fitted) ** 2 + of_negatives * fit.fitted**2
     spread = (fit.features * residuals) @ fit.features.T
-    return math.sqrt((inverse @ spread @ inverse)[-1, -1])
+    return _root((inverse @ spread @ inverse)[-1, -1])
+
+
+def _root(variance: float) -> float | None:
+    return math.sqrt(variance) if 0 < variance < math.inf else None
 
 
 def _squares(stratum: Stratum, found: ProbabilityStatistics, unit: float = 1.0) -> FloatArray:
