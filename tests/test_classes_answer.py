@@ -273,3 +273,13 @@ class TestDecisions:
     )
     def test_what_does_not_go_together_is_refused(self, options, refusal):
         assert asking.refusals("classes", self.body(**options)) == [refusal]
+
+
+@pytest.mark.parametrize("option", [{"decide": "highest"}, {"at_threshold": 0.5}])
+def test_no_count_is_below_0_with_weights_of_all_sizes(option: dict[str, object]) -> None:
+    scores = {"a": [0.6, 0.9, 0.1, 0.9], "b": [0.7, 0.8, 0.9, 0.5], "c": [0.6, 0.5, 0.7, 0.6]}
+    body = {"scores": scores, "labels": ["a", "b", "c", "c"], "weights": [1e100, 0.1, 1e-30, 7e20]}
+    table = answered("classes", body | option | {"metrics": ["mcc", "balanced_accuracy"]})["classes"]
+    for name in ("tp", "fp", "fn", "tn"):
+        assert min(table[name]) >= 0
+    assert table["negatives"] == pytest.approx([fp + tn for fp, tn in zip(table["fp"], table["tn"], strict=True)])

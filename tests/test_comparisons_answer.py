@@ -302,6 +302,18 @@ class TestDifferences:
     def test_options_of_differences_need_intervals(self, option):
         assert refusals(self.body(**option)) == [("/intervals", "missing")]
 
+    @pytest.mark.parametrize("method", ["bootstrap", "bca"])
+    def test_an_adjusted_level_needs_enough_resamples(self, method):
+        body = self.body(intervals={"method": method, "resamples": 100, "level": 0.98}, adjust="holm", against="all")
+        body["evaluations"].append(body["evaluations"][0] | {"name": "third"})
+        assert refusals(body) == [("/intervals/level", "out_of_range")]
+        assert answered(body | {"adjust": "none"})["differences"]["level"][0] == 0.98
+
+    def test_an_adjusted_level_is_below_1(self):
+        body = self.body(intervals={"level": 0.9999999999999999}, adjust="holm", against="all")
+        body["evaluations"].append(body["evaluations"][0] | {"name": "third"})
+        assert answered(body)["differences"]["level"] == [0.9999999999999999] * 9
+
     def test_other_labels_are_not_paired(self):
         body = self.body(intervals={}, paired=True)
         body["evaluations"][1]["labels"] = [1, 1, 0, 0, 1, 0]

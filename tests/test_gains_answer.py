@@ -104,3 +104,20 @@ class TestIntervalsOfNetBenefit:
         answer = curves({"scores": [0.9, 0.5, 0.2], "labels": [1, 0, 0], "net_benefit": {}, "intervals": {}})
         assert set(answer["net_benefit"]["lower"]) == {None}
         assert "too_few_examples" in [warning["code"] for warning in answer["warnings"]]
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [0.1, 1e-13], [1.3e-15, 1e-10]])
+def test_a_share_near_0_is_a_part_of_the_first_row(weights: list[float]) -> None:
+    body = {"scores": [0.9, 0.2], "labels": [1, 0], "weights": weights, "gains": {"shares": [5e-324, 0.5]}}
+    table = curves(body)["gains"]
+    assert table["precision"][0] == 1
+    assert table["threshold"][0] == 0.9
+
+
+@pytest.mark.parametrize(
+    "options", [{"thresholds": [5e-324]}, {"thresholds": [0.9999999999999999], "prevalence": 5e-324}]
+)
+def test_what_no_double_holds_of_net_benefit_is_null(options: dict[str, object]) -> None:
+    table = curves({"scores": [1, 0.2, 0], "labels": [0, 1, 1], "net_benefit": options})["net_benefit"]
+    assert [table["standardized"], table["avoided"]].count([None]) == 1
+    assert table["net_benefit"] != [None]

@@ -190,3 +190,29 @@ class TestProbabilities:
         codes = {warning["code"]: warning["detail"] for warning in answer["warnings"]}
         assert "weigh 1;" in codes["clipped_scores"]
         assert answer["statistics"]["log_loss"] > 12
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"scores": [1e-300, 1.0000000000000002e-300] * 6, "labels": [1, 0, 1, 1, 0, 0] * 2},
+        {"scores": [0.9, 0.1, 0.8, 0.2, 0.7], "labels": [0, 1, 1, 1, 0], "weights": [4e-71, 1e-86, 1e27, 2e75, 1e-60]},
+        {"scores": [0.5, 1e-16, 0, 2e-16], "labels": [0, 1, 1, 1], "weights": [4e-91, 1e-86, 1e27, 2e75]},
+        {"scores": [0.2, 0.5, 0.6, 0.3, 0.53], "labels": [1, 0, 0, 0, 1], "weights": [1e-23, 1e-22, 1e-16, 1e15, 4e8]},
+    ],
+)
+def test_what_rounding_hides_has_a_warning(body: dict[str, object]) -> None:
+    answer = curves(body | {"include": ["statistics"], "intervals": {}, "reliability": {"bins": 100}})
+    told = " ".join(warning["detail"] for warning in answer["warnings"])
+    for name, value in answer["statistics"].items():
+        assert value is not None or name in told or name.endswith("threshold")
+    for ends in (answer["intervals"], {"lower": None}):
+        assert None not in ends.values() or " null: " in told
+    assert None not in answer["reliability"]["observed"] + answer["reliability"]["lower"]
+
+
+def test_scores_that_are_certain_and_wrong_have_the_slope_of_the_best_fit():
+    """From the slope 1 no step leads back: there every example is certain."""
+    scores, labels = [1e-200, 1 - 1e-15, 1e-150, 1 - 1e-14, 1e-180, 1 - 1e-13], [1, 0, 1, 0, 0, 1]
+    found = curves({"scores": scores, "labels": labels, "include": ["statistics"]})["statistics"]
+    assert found["calibration_slope"] == pytest.approx(-0.0030111564882825946, rel=1e-9)

@@ -100,9 +100,12 @@ def class_decisions(given: ClassScores, options: ClassDecisionOptions) -> ClassD
     if options.decide is None:
         return ClassDecisions(top=top)
     confusion, tied = _confusion(given, own)
-    right, of_class, called = np.diag(confusion).copy(), confusion.sum(axis=1), confusion.sum(axis=0)
+    right, of_class = np.diag(confusion).copy(), confusion.sum(axis=1)
     whole = given.weights is None and not tied
-    matrices = _matrices(right, called - right, of_class, options.metrics, float(of_class.sum()), whole=whole)
+    # Sums of what is there, since differences of rounded sums may be below 0, or above a total.
+    fp = np.array([fsum(np.delete(column, place)) for place, column in enumerate(confusion.T)])
+    negatives = np.array([fsum(np.delete(of_class, place)) for place in range(of_class.size)])
+    matrices = _matrices(right, fp, of_class, negatives, options.metrics, whole=whole)
     return ClassDecisions(matrices, confusion, _overall(confusion, _log_loss(given, own)), top, tied)
 
 
@@ -140,24 +143,22 @@ def _at_threshold(given: ClassScores, threshold: float, metrics: Iterable[str]) 
     for scores, members in in_time(zip(given.scores, given.members, strict=True)):
         called = scores <= threshold if given.lower_is_positive else scores >= threshold
         weights = np.ones(1) if given.weights is None else given.weights
-        chosen = (members & called, ~members & called, members)
+        chosen = (members & called, ~members & called, members, ~members)
         rows.append([float((weights * each).sum()) for each in chosen])
-    tp, fp, positives = np.array(rows).T.copy()  # encoders need contiguous columns
-    total = float(given.rows) if given.weights is None else float(given.weights.sum())
-    return _matrices(tp, fp, positives, metrics, total, whole=given.weights is None)
+    tp, fp, positives, negatives = np.array(rows).T.copy()  # encoders need contiguous columns
+    return _matrices(tp, fp, positives, negatives, metrics, whole=given.weights is None)
 
 
 def _matrices(
     tp: FloatArray,
     fp: FloatArray,
     positives: FloatArray,
+    negatives: FloatArray,
     metrics: Iterable[str],
-    total: float,
     *,
     whole: bool,
 ) -> ClassMatrices:
-    """Complete the matrices of rows that weigh so much in total, and compute metrics."""
-    negatives = np.maximum(total - positives, 0)
+    """Complete the matrices, and compute metrics."""
     of_each = [
         Matrices(np.array([a]), np.array([b]), p, n, whole)
         for a, b, p, n in zip(tp, fp, positives.tolist(), negatives.tolist(), strict=True)

@@ -64,7 +64,7 @@ def gains(table: ConfusionTable, options: GainsOptions) -> Gains:
     """
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
     everything = positives + negatives
-    places = [_place(table, share * everything) for share in in_time(options.ends)]
+    places = [_place(table, share, everything) for share in in_time(options.ends)]
     rows, found = [row for row, _, _ in places], [(tp, fp) for _, tp, fp in places]
     parts = [(tp - before, fp - false) for (before, false), (tp, fp) in pairwise([(Fraction(0), Fraction(0)), *found])]
     precisions = [tp / (tp + fp) for tp, fp in parts]
@@ -85,14 +85,15 @@ def gains(table: ConfusionTable, options: GainsOptions) -> Gains:
     return Gains(*(np.array(list(map(float, column))) for column in columns))
 
 
-def _place(table: ConfusionTable, called: Fraction) -> tuple[int, Fraction, Fraction]:
-    """The first row that calls at least so much positive, and tp and fp where exactly so much is."""
+def _place(table: ConfusionTable, share: Fraction, everything: Fraction) -> tuple[int, Fraction, Fraction]:
+    """The first row that calls at least this share positive, and tp and fp where exactly so much is."""
+    called = share * everything
 
     def of(row: int) -> tuple[Fraction, Fraction]:
         return Fraction(table.tp[row]), Fraction(table.fp[row])
 
     row = bisect_left(range(table.tp.size), 1, key=lambda each: sum(of(each)) >= called)
-    if float(sum(of(row - 1))) == float(called):  # a share such as 0.1 is a rounded number
+    if float(sum(of(row - 1)) / everything) == float(share):  # a share such as 0.1 is a rounded number
         return row - 1, *of(row - 1)
     (tp, fp), (tp_after, fp_after) = of(row - 1), of(row)
     part = (called - tp - fp) / (tp_after + fp_after - tp - fp)

@@ -19,6 +19,9 @@ _MOST_STEPS, _MOST_HALVINGS = 50, 60
 _CLOSE_ENOUGH = 1e-8
 """Newton's method squares its error with each step, so after a step this small it is below what doubles hold."""
 
+_NEAR_ENOUGH = 1e-4
+"""A step that is no better is due to rounding if it is this short."""
+
 _GROUPS = 2048
 """More scores are first fitted in so many groups, which is near enough for whole steps."""
 
@@ -53,52 +56,69 @@ class LogisticFit:
 
 def has_slope(scores: Probabilities) -> bool:
     """Whether the classes overlap; if one is wholly above the other, or all but ties, the likelihood has no maximum."""
-    return _overlap(scores.positive, scores.positives, scores.negatives)
+    return _overlap(scores.log_odds, scores.positives, scores.negatives)
 
 
-def intercept_fit(scores: Probabilities) -> LogisticFit:
-    """Fit the intercept, with the slope 1; no score may be 0 or 1."""
+def intercept_fit(scores: Probabilities) -> LogisticFit | None:
+    """Fit the intercept, with the slope 1; no score may be 0 or 1. None if doubles hold no fit."""
     return _fit(scores, 1)
 
 
-def slope_fit(scores: Probabilities) -> LogisticFit:
-    """Fit intercept and slope; no score may be 0 or 1, and the classes must overlap.
+def slope_fit(scores: Probabilities) -> LogisticFit | None:
+    """Fit intercept and slope; no score may be 0 or 1, and the classes must overlap. None if doubles hold no fit.
 
     For the scores of `areas.roc_area` with the labels 1, 1, 0, 1, 0: slope 0.9318.
     """
     return _fit(scores, 2)
 
 
-def _fit(scores: Probabilities, size: int) -> LogisticFit:
+def _fit(scores: Probabilities, size: int) -> LogisticFit | None:
+    """None if log odds are so close, or weights so far apart, that rounding hides the maximum."""
     odds, positives, masses = scores.log_odds, scores.positives, scores.masses
-    mean = float(np.log(scores.tp[-1] / scores.fp[-1]) - masses @ odds / scores.total)
-    start = np.array([mean, 1.0][:size])
-    starts = np.linspace(0, odds.size, _GROUPS, endpoint=False, dtype=np.int64)
-    if odds.size > 2 * _GROUPS:
-        rough = (np.add.reduceat(column, starts) for column in (masses * odds, positives, masses))
-        weighted, of_positives, of_groups = rough
-        there = of_groups > 0
-        means = weighted[there] / of_groups[there]
-        if _overlap(means, of_positives[there], (of_groups - of_positives)[there]):
-            near = _climbed(means, of_positives[there], of_groups[there], start)
-            found = _stepped(odds, positives, masses, near)
-            if found is not None:
-                return LogisticFit(found, odds, masses)
-    return LogisticFit(_climbed(odds, positives, masses, start), odds, masses)
+    prevalence = float(np.log(scores.tp[-1] / scores.fp[-1]))
+    mean = prevalence - float(masses @ odds) / scores.total
+    # Scores that are worse than the prevalence may be so far out that nothing leads back from the slope 1.
+    starts = [np.array([mean])] if size == 1 else [np.array([mean, 1.0]), np.array([prevalence, 0.0])]
+    start = min(starts, key=lambda each: _loss(odds, positives, masses, each))
+    found = _in_groups(odds, positives, masses, start)
+    if found is None:
+        found = _climbed(odds, positives, masses, start)
+    return None if found is None else LogisticFit(found, odds, masses)
 
 
-def _climbed(odds: FloatArray, positives: FloatArray, masses: FloatArray, start: FloatArray) -> FloatArray:
-    """Newton's method from anywhere: a step that lowers the likelihood is halved."""
+def _in_groups(odds: FloatArray, positives: FloatArray, masses: FloatArray, start: FloatArray) -> FloatArray | None:
+    """Fit groups of many scores, and go on from there; None if there are few, or if that leads nowhere."""
+    if odds.size <= 2 * _GROUPS:
+        return None
+    firsts = np.linspace(0, odds.size, _GROUPS, endpoint=False, dtype=np.int64)
+    weighted, of_positives, of_groups = (
+        np.add.reduceat(column, firsts) for column in (masses * odds, positives, masses)
+    )
+    there = of_groups > 0
+    means, of_positives, of_groups = weighted[there] / of_groups[there], of_positives[there], of_groups[there]
+    if not _overlap(means, of_positives, of_groups - of_positives):
+        return None
+    near = _climbed(means, of_positives, of_groups, start)
+    return None if near is None else _stepped(odds, positives, masses, near)
+
+
+def _climbed(odds: FloatArray, positives: FloatArray, masses: FloatArray, start: FloatArray) -> FloatArray | None:
+    """Newton's method from anywhere: a step that lowers the likelihood is halved. None if no step is better."""
     coefficients, loss = start, _loss(odds, positives, masses, start)
     for _ in range(_MOST_STEPS):
         step = _step(odds, positives, masses, coefficients)
+        if step is None:
+            return None
         if _is_close(step, coefficients):  # by rounding, the likelihood may not tell which is better
             return coefficients + step
+        whole = step
         for _halving in range(_MOST_HALVINGS):
             after = _loss(odds, positives, masses, coefficients + step)
             if after <= loss:
                 break
             step = step / 2
+        else:
+            return coefficients if _is_close(whole, coefficients, _NEAR_ENOUGH) else None
         coefficients, loss = coefficients + step, after
     return coefficients
 
@@ -108,23 +128,27 @@ def _stepped(odds: FloatArray, positives: FloatArray, masses: FloatArray, near: 
     coefficients, length = near, np.inf
     while True:
         step = _step(odds, positives, masses, coefficients)
-        if not abs(step).max() < length / 2:
+        if step is None or not abs(step).max() < length / 2:
             return None
         coefficients, length = coefficients + step, abs(step).max()
         if _is_close(step, coefficients):
             return coefficients
 
 
-def _is_close(step: FloatArray, coefficients: FloatArray) -> bool:
-    return bool(abs(step).max() <= _CLOSE_ENOUGH * (1 + abs(coefficients).sum()))
+def _is_close(step: FloatArray, coefficients: FloatArray, near: float = _CLOSE_ENOUGH) -> bool:
+    return bool(abs(step).max() <= near * (1 + abs(coefficients).sum()))
 
 
-def _step(odds: FloatArray, positives: FloatArray, masses: FloatArray, coefficients: FloatArray) -> FloatArray:
+def _step(odds: FloatArray, positives: FloatArray, masses: FloatArray, coefficients: FloatArray) -> FloatArray | None:
+    """Newton's step; None if there is no information."""
     fitted = _probabilities(odds, coefficients)
     residuals = positives - masses * fitted
     slopes = np.array([residuals.sum(), residuals @ odds][: coefficients.size])
-    step: FloatArray = np.linalg.solve(_moments(odds, masses * fitted * (1 - fitted), coefficients.size), slopes)
-    return step
+    try:
+        step: FloatArray = np.linalg.solve(_moments(odds, masses * fitted * (1 - fitted), coefficients.size), slopes)
+    except np.linalg.LinAlgError:
+        return None
+    return step if np.isfinite(step).all() else None
 
 
 def _moments(odds: FloatArray, weights: FloatArray, size: int) -> FloatArray:

@@ -89,6 +89,14 @@ def net_benefit(table: ConfusionTable, options: NetBenefitOptions) -> NetBenefit
         if row >= 0:
             tp, fp = float(table.tp[row]), float(table.fp[row])
             benefit = share * Fraction(tp) / positives - (1 - share) * Fraction(fp) / negatives * odds
-            found = [tp, fp, float(benefit), float(benefit / share), float((benefit - all_treated) / odds)]
+            found = [tp, fp, float(benefit), _double(benefit / share), _double((benefit - all_treated) / odds)]
         columns.append([threshold, *found[:3], float(all_treated), *found[3:]])
     return NetBenefit(*np.array(columns).reshape(-1, 7).T.copy())
+
+
+def _double(number: Fraction) -> float:
+    """The nearest double; NaN above all of them, as where the odds or the prevalence are nearly 0."""
+    try:
+        return float(number)
+    except OverflowError:
+        return np.nan

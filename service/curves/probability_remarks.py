@@ -56,6 +56,13 @@ def _of_statistics(found: ProbabilityStatistics) -> Iterator[Remark]:
     if found.certain:
         why = f"examples with a score of exactly 0 or 1, whose log odds are infinite, weigh {plain(found.certain)}."
         yield "certain_scores", f"calibration_slope and calibration_intercept are null: {why}"
-    elif found.separated:
+        return
+    if found.separated:
         why = "no negative scores above a positive, or none below one, so it would be infinite."
         yield "separated_classes", f"calibration_slope is null: {why}"
+    fits = {"calibration_slope": found.separated or found.slope, "calibration_intercept": found.intercept}
+    missing = [name for name, fit in fits.items() if not fit]
+    if missing:
+        are = "are" if len(missing) > 1 else "is"
+        why = "scores are too close to each other, or weights too far apart, for a fit in doubles."
+        yield "separated_classes", f"{joined(missing)} {are} null: {why}"

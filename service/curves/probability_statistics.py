@@ -41,12 +41,12 @@ class ProbabilityStatistics:
 
     @cached_property
     def intercept(self) -> LogisticFit | None:
-        """The fit of the intercept, with the slope 1; None if a score is 0 or 1."""
+        """The fit of the intercept, with the slope 1; None if a score is 0 or 1, or doubles hold no fit."""
         return None if self.certain else intercept_fit(self.scores)
 
     @cached_property
     def slope(self) -> LogisticFit | None:
-        """The fit of intercept and slope; None if a score is 0 or 1, or no negative is above a positive."""
+        """The fit of intercept and slope; None as the intercept, or if no negative is above a positive."""
         return None if self.certain or self.separated else slope_fit(self.scores)
 
     @cached_property

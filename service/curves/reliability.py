@@ -79,6 +79,8 @@ def reliability(table: ConfusionTable, scores: Probabilities, options: Reliabili
         numbers = np.minimum(options.bins * middles // scores.total, options.bins - 1)
     first = np.append(0, np.flatnonzero(np.diff(numbers)) + 1)
     last = np.append(first[1:], masses.size) - 1
+    there = np.add.reduceat(masses, first) > 0  # next to the weight of others, that of a bin may be lost by rounding
+    first, last = first[there], last[there]
     low, high = (table.thresholds[rows + 1] for rows in ((first, last) if table.lower_is_positive else (last, first)))
     positives, negatives = table.tp[last + 1] - table.tp[first], table.fp[last + 1] - table.fp[first]
     rows = [slice(a, b + 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)]

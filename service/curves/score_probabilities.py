@@ -18,6 +18,9 @@ from service.curves.confusion import ConfusionTable
 _ROUNDING = 2.0**-50
 """How far scores may be beyond 0 or 1 and still be probabilities: 4 units in the last place of 1."""
 
+_LEAST = math.ulp(0.0)
+"""The least double above 0."""
+
 LEAST_PROBABILITY = 2.0**-52
 """Log loss takes the probability of what an example is to be at least this, as scikit-learn does for doubles: an
 example that was certain and wrong counts 36.04."""
@@ -80,10 +83,10 @@ class Probabilities:
         of_positives, of_negatives = self.losses()
         return float(self.positives @ of_positives + self.negatives @ of_negatives) / self.total
 
-    @property
+    @cached_property
     def log_odds(self) -> FloatArray:
-        """The natural logarithm of positive/negative, (n,)."""
-        return np.log(self.positive) - np.log(self.negative)
+        """The natural logarithm of positive/negative, (n,); finite even at 0 and 1, whose weight may be lost."""
+        return np.log(np.maximum(self.positive, _LEAST)) - np.log(np.maximum(self.negative, _LEAST))
 
 
 def score_range(table: ConfusionTable) -> tuple[float, float] | None:

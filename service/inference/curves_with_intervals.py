@@ -113,8 +113,8 @@ def evaluate_with_intervals(
     if curves.statistics is not None:
         of = curves.statistics, curves.probabilities, model.strata
         found |= statistic_intervals(*of, intervals.level, found["roc"])
-        if model.strata.enough and (names := without_spread(curves.statistics, found)):
-            warnings += (omitted(names, "all examples of a class have the same loss, which shows no spread"),)
+        if model.strata.enough:
+            warnings += tuple(omitted(*each) for each in without_spread(curves.statistics, found))
     benefit = None
     if curves.net_benefit is not None and options.net_benefit is not None:
         benefit = net_benefit_ends(curves.net_benefit, options.net_benefit, model, intervals.level)

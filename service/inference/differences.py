@@ -8,6 +8,7 @@ Knows models and estimates; nothing of names in requests. Source: Holm 1979, "A 
 test procedure".
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -45,6 +46,13 @@ class DifferenceOptions:
     paired: bool = False
     against: str = "first"
     adjust: str = "none"
+
+    def level_of_differences(self, models: int) -> float:
+        """The level of each interval of a difference, with Bonferroni's correction if pairs are adjusted for."""
+        level = self.intervals.level
+        if self.adjust == "none":
+            return level
+        return min(1 - (1 - level) / len(_pairs(models, self.against)), math.nextafter(1, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +116,7 @@ def evaluate_differences(evaluations: Mapping[str, Evaluation], options: Differe
         for metric in metrics
     )
     pairs = _pairs(len(models), options.against)
-    level = how.level if options.adjust == "none" else 1 - (1 - how.level) / len(pairs)
+    level = options.level_of_differences(len(models))
     found: list[AreaDifference] = []
     warnings = [each for estimates in alone for each in estimates.warnings]
     for later, earlier in in_time(pairs):

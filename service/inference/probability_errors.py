@@ -44,13 +44,25 @@ def bin_ends(found: ProbabilityStatistics, strata: Strata, level: float) -> tupl
 
     Of 1 in 3 examples: 0.0615 to 0.7923 at 95 %.
     """
-    of_positives, of_negatives = (_squares(each, found) for each in strata.classes)
-    bins, squares, z = found.reliability, of_positives + of_negatives, normal_quantile(level)
-    masses = bins.positives + bins.negatives
-    trials = [mass**2 / float(squares[rows].sum()) for mass, rows in zip(masses.tolist(), bins.rows, strict=True)]
-    ends = [wilson(*each, np.array([-z, z])) for each in zip(bins.observed.tolist(), trials, strict=True)]
+    trials, z = _effective_sizes(found, strata).tolist(), normal_quantile(level)
+    ends = [wilson(*each, np.array([-z, z])) for each in zip(found.reliability.observed.tolist(), trials, strict=True)]
     lower, upper = np.transpose(ends).copy()
     return lower, upper
+
+
+def _effective_sizes(found: ProbabilityStatistics, strata: Strata) -> FloatArray:
+    """The effective number of examples in each bin, (Σ w)²/Σ w², (k,); weights are relative to the greatest there."""
+    bins = found.reliability.rows
+    numbers = np.full(found.scores.positive.size, len(bins))  # beyond the last, for scores in no bin
+    for number, rows in enumerate(bins):
+        numbers[rows] = number
+    kinds = [(numbers[each.rows[0] - 1], each.examples, each.masses / each.examples) for each in strata.classes]
+    at, examples, weights = (np.concatenate(columns) for columns in zip(*kinds, strict=True))
+    greatest = np.zeros(len(bins) + 1)
+    np.maximum.at(greatest, at, weights)
+    shares = weights / greatest[at]
+    sums, squares = (np.bincount(at, examples * power, len(bins) + 1)[:-1] for power in (shares, shares**2))
+    return sums**2 / squares
 
 
 def statistic_intervals(
@@ -66,9 +78,17 @@ def statistic_intervals(
         yield name, None if value is None or not error else _FORMULAS[name](value, error, level)
 
 
-def without_spread(values: CurveStatistics, intervals: Mapping[str, Interval | None]) -> list[str]:
-    """The statistics that have a value but no interval, because all examples of a class have the same loss."""
-    return [name for name in STATISTICS_WITH_INTERVALS if getattr(values, name) is not None and not intervals[name]]
+def without_spread(
+    values: CurveStatistics, intervals: Mapping[str, Interval | None]
+) -> Iterator[tuple[list[str], str]]:
+    """The statistics that have a value but no interval, and why."""
+    missing = [name for name in STATISTICS_WITH_INTERVALS if getattr(values, name) is not None and not intervals[name]]
+    fits = [name for name in missing if name.startswith("calibration_")]
+    losses = [name for name in missing if name not in fits]
+    if losses:
+        yield losses, "all examples of a class have the same loss, which shows no spread"
+    if fits:
+        yield fits, "scores are too close to each other, or weights too far apart, for its standard error in doubles"
 
 
 def standard_errors(found: ProbabilityStatistics, strata: Strata) -> dict[str, float | None]:
@@ -94,16 +114,23 @@ def _of_mean(found: ProbabilityStatistics, strata: Strata, losses: tuple[FloatAr
     return math.sqrt(variance) / (total if strata.positives.weights is None else 1.0)
 
 
-def _of_fit(found: ProbabilityStatistics, strata: Strata, fit: LogisticFit) -> float:
-    """The standard error of the last coefficient of a fit."""
+def _of_fit(found: ProbabilityStatistics, strata: Strata, fit: LogisticFit) -> float | None:
+    """The standard error of the last coefficient of a fit; None if rounding leaves nothing of it."""
     unit = found.scores.total / (found.table.positives + found.table.negatives)
-    inverse = np.linalg.inv(fit.information)
+    try:
+        inverse = np.linalg.inv(fit.information)
+    except np.linalg.LinAlgError:
+        return None
     if strata.positives.weights is None and strata.negatives.weights is None:
-        return math.sqrt(inverse[-1, -1] * unit)
+        return _root(inverse[-1, -1] * unit)
     of_positives, of_negatives = (_squares(each, found, unit) for each in strata.classes)
     residuals = of_positives * (1 - fit.fitted) ** 2 + of_negatives * fit.fitted**2
     spread = fit.moments(residuals)
-    return math.sqrt((inverse @ spread @ inverse)[-1, -1])
+    return _root((inverse @ spread @ inverse)[-1, -1])
+
+
+def _root(variance: float) -> float | None:
+    return math.sqrt(variance) if 0 < variance < math.inf else None
 
 
 def _squares(stratum: Stratum, found: ProbabilityStatistics, unit: float = 1.0) -> FloatArray:

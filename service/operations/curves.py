@@ -287,7 +287,8 @@ ANSWER: tuple[Part, ...] = (
     AnswerTable(
         "net_benefit",
         "What it is worth to act from each probability on, in true positives per example (Vickers and Elkin 2006). "
-        "Where counts have no row of that threshold, all but `treat_all` is `null`.",
+        "Where counts have no row of that threshold, all but `treat_all` is `null`; on overflow, `standardized` and "
+        "`avoided` are.",
         _net_benefit,
         sometimes=True,
         columns=NET_BENEFIT,

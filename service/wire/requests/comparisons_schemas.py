@@ -13,9 +13,11 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.confusion import Evaluation
 from service.curves.indices import INDICES
 from service.inference.differences import ADJUSTMENTS, AGAINST, DifferenceOptions
+from service.inference.intervals import resamples_show
+from service.inference.methods import RESAMPLED_METHODS
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Flag, Text, invalid, missing_field
-from service.wire.requests.interval_schemas import IntervalsSchema
+from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
@@ -119,4 +121,16 @@ class ComparisonsRequestSchema(DrawnSchema):
         if given and "intervals" not in data:
             raise invalid("missing", f"{next(iter(given))} needs intervals; {{}} takes all defaults.", "intervals")
         differences = DifferenceOptions(data["intervals"], **given) if "intervals" in data else None
+        if differences is not None:
+            _check_level(differences, len(evaluations))
         return ComparisonsRequest(evaluations, indices, charts_of("comparisons", data), differences)
+
+
+def _check_level(options: DifferenceOptions, models: int) -> None:
+    """Refuse an adjusted level that is higher than the resamples support."""
+    level, how = options.level_of_differences(models), options.intervals
+    if how.method in RESAMPLED_METHODS and not resamples_show(level, how.resamples):
+        fault = Wrong(
+            "out_of_range", f"With holm, differences have the level {level:.6g}. {level_too_high(how.resamples)}"
+        )
+        raise ValidationError({"intervals": {"level": [fault]}})
