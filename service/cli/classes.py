@@ -59,15 +59,15 @@ def _lines(document: Document) -> Iterable[str]:
 
 
 def _decision_lines(document: Document, shown: list[int]) -> Iterable[str]:
-    """Format what rows are called: the metrics of each class, the matrix, numbers of all, and the first k."""
+    """Format predicted classes: the metrics of each class, the matrix, numbers of all, and the first k."""
     table = document["classes"]
     if "tp" in table:
         yield ""
-        yield "What rows are called"
+        yield "Predicted classes"
         yield from column_lines(_TABLES["classes"], table, shown, ["name", *_MATRIX, *_metrics(table)])
     if "confusion" in document and len(table["name"]) <= _MOST_IN_A_MATRIX:
         yield ""
-        yield "Confusion matrix: each row is a class, each column what its rows are called"
+        yield "Confusion matrix: each row is a class, each column a predicted class"
         names, counts = table["name"], iter(document["confusion"]["count"])
         rows = [[name, *(cell_text(next(counts), "count") for _ in names)] for name in names]
         yield from table_lines([["", *names], *rows], "<" + ">" * len(names))

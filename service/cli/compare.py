@@ -46,7 +46,7 @@ _JOINT_HULL = ("threshold", "tp", "fp", "tpr", "fpr", "suppliers")
 
 _HELP = """Find which of 2 to 50 classifiers is best where.
 
-The differences of the others from the first have intervals, which say how certain they are.
+Intervals show how certain it is that the others differ from the first.
 
 All must be evaluated on the same data, with the same number of positives and of negatives. Each FILE is one
 evaluation: a table as rocpr curves takes it, or a JSON file with the fields of an evaluation. Without a NAME, a

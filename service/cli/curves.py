@@ -63,6 +63,8 @@ _INTERVALS = ("lower", "upper", "standard_error", "level", "method")
 
 _HELP = """Evaluate FILE, a table or a JSON request, and print a summary.
 
+It has the areas under the curves. --at and --best add metrics at a threshold, and --level adds intervals.
+
 A table is a CSV file with a header, or an Arrow or Parquet file. It has the columns scores and labels, or the
 counts tp, fp, fn and tn, or groups: score, positives and negatives, as rocpr sql counts them. A JSON file is a
 request body for POST /v1/curves, with its own options. FILE can be - for standard input, with --format.

@@ -31,7 +31,7 @@ DECISION_OPTIONS = (
         click.Option(
             [flag(limit)],
             metavar="NUMBERS",
-            help=f"A limit of --best; without it, of the best {_TRADED.get(limit, 'recall')}.",
+            help=f"A limit for --best. Without --best: show the best {_TRADED.get(limit, 'recall')} within it.",
         )
         for limit in LIMITS_OF_BEST
     ),

@@ -1,4 +1,4 @@
-"""Which class a row is called, and how often that is right: the confusion matrix of several classes and its metrics.
+"""Which class is predicted for a row, how often that is right: the confusion matrix of several classes and its metrics.
 
     highest    the class with the greatest score; of e classes that tie, 1/e of the row each
     threshold  every class whose score reaches it, for each class on its own
@@ -33,7 +33,7 @@ _SUM_OF_PROBABILITIES = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class ClassDecisionOptions:
-    """How rows are called, the metrics of that, and the numbers k of `top`; at most one of the first two is given."""
+    """How to predict classes, the metrics, and the numbers k of `top`; at most one of the first two is given."""
 
     decide: str | None = None
     at_threshold: float | None = None
@@ -138,7 +138,7 @@ def _confusion(given: ClassScores, own: IntArray) -> tuple[FloatArray, int]:
 
 
 def _at_threshold(given: ClassScores, threshold: float, metrics: Iterable[str]) -> ClassMatrices:
-    """Call each row every class whose score reaches the threshold."""
+    """Predict every class whose score reaches the threshold."""
     rows = []
     for scores, members in in_time(zip(given.scores, given.members, strict=True)):
         called = scores <= threshold if given.lower_is_positive else scores >= threshold

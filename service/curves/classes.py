@@ -65,7 +65,7 @@ class Classes:
     hand_till   the mean of roc over all pairs: M of Hand and Till, equation 7. Pairs with a class without positives are
                 left out; NaN if another pair has none, or there is no pair.
     drawings    what a picture draws of each class, if one was requested; None for a class without areas.
-    decisions   what rows are called, if that was asked for.
+    decisions   predicted classes, if that was asked for.
     """
 
     names: tuple[str, ...]

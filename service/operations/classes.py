@@ -129,7 +129,7 @@ _ANSWER: tuple[Part, ...] = (
         component="ClassConfusion",
         columns=(
             Cells.text("name", "The class."),
-            Cells.text("predicted", "The class that the rows are called."),
+            Cells.text("predicted", "The class that is predicted for the rows."),
             Cells.count("count", "How many rows; a fraction where classes tie, with weights their weight."),
         ),
         needs="the option decide",
@@ -146,7 +146,7 @@ _ANSWER: tuple[Part, ...] = (
             Cells.number("kappa", "Cohen's kappa; `null` if chance would give an accuracy of 1.", null=True),
             Cells.number(
                 "mcc",
-                "The correlation of classes and what rows are called (Gorodkin 2004); `null` if either is the same for "
+                "The correlation of true and predicted classes (Gorodkin 2004); `null` if either is the same for "
                 "all rows.",
                 null=True,
             ),

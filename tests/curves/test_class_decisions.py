@@ -1,4 +1,4 @@
-"""What rows are called among several classes: against a count row by row in fractions, scikit-learn, worked numbers.
+"""Predicted classes: against a count row by row in fractions, scikit-learn, worked numbers.
 
 The eight animals are those of the guide; their numbers are scikit-learn's, except `top`, which splits ties.
 """

@@ -146,11 +146,11 @@ class ClassesRequestSchema(DrawnSchema):
     )
     decide = Choice(
         ("highest",),
-        "How to call rows: `highest`, the class with the greatest score (the least, with `lower_is_positive`); of e "
-        "classes that tie, 1 / e of the row each. For labels that name one class for each row.",
+        "How to predict one class for each row: `highest`, the one with the greatest score (the least, with "
+        "`lower_is_positive`); if e classes tie, each gets 1 / e of the row. For labels that name one class a row.",
     )
     at_threshold = Number(
-        "Call each row every class whose score is at or above this (at or below, with `lower_is_positive`)."
+        "Predict every class whose score is at or above this (at or below, with `lower_is_positive`)."
     )
     metrics = ChoiceSet(
         tuple(ROW_METRICS),

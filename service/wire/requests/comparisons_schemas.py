@@ -93,8 +93,8 @@ class ComparisonsRequestSchema(DrawnSchema):
     )
     against = Choice(
         AGAINST,
-        "What each classifier is compared with: the `first`, or `all` others, each two once. `first` by default. Needs "
-        "`intervals`.",
+        "What each classifier is compared with: the `first`, or `all` others, each pair once. `first` by default. "
+        "Needs `intervals`.",
     )
     adjust = Choice(
         ADJUSTMENTS,
