@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from math import fsum
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -283,3 +284,16 @@ def test_no_count_is_below_0_with_weights_of_all_sizes(option: dict[str, object]
     for name in ("tp", "fp", "fn", "tn"):
         assert min(table[name]) >= 0
     assert table["negatives"] == pytest.approx([fp + tn for fp, tn in zip(table["fp"], table["tn"], strict=True)])
+
+
+def test_averages_of_large_metrics_are_finite() -> None:
+    body = {"scores": {"a": [0.9, 0.1, 0.8], "b": [0.1, 0.9, 0.2]}, "labels": ["a", "a", "b"], "decide": "highest"}
+    found = answered("classes", body | {"weights": [1e149, 1e149, 1e-100], "metrics": ["lr_positive", "lift"]})
+    assert all(value is not None and value < 1e300 for value in found["averages"]["lift"])
+
+
+def test_a_number_that_top_repeats_is_computed_once() -> None:
+    body = {"scores": {"a": [0.9] * 1000, "b": [0.1] * 1000}, "labels": ["a", "b"] * 500, "top": [1] * 100_000}
+    started = process_time()
+    assert answered("classes", body)["top"] == {"k": [1], "accuracy": [0.5]}
+    assert process_time() - started < 1

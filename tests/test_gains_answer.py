@@ -1,6 +1,7 @@
 """Gains and net benefit, requested with curves: what is answered, and what is refused."""
 
 import json
+import tracemalloc
 from functools import partial
 
 import pyarrow as pa
@@ -121,3 +122,23 @@ def test_what_no_double_holds_of_net_benefit_is_null(options: dict[str, object])
     table = curves({"scores": [1, 0.2, 0], "labels": [0, 1, 1], "net_benefit": options})["net_benefit"]
     assert [table["standardized"], table["avoided"]].count([None]) == 1
     assert table["net_benefit"] != [None]
+
+
+def test_net_benefit_of_many_counts_takes_little_memory() -> None:
+    """A table of every row by every threshold would be 100 MB."""
+    rows = 100_000
+    counts = {"tp": [*range(rows)], "fp": [*range(rows)], "threshold": [1 - row / rows for row in range(rows)]}
+    body = json.dumps(
+        {
+            "counts": counts | {"positives": rows, "negatives": rows},
+            "net_benefit": {"thresholds": [0.25 + place / 4000 for place in range(1000)]},
+        }
+    )
+    tracemalloc.start()
+    try:
+        table = curves(body)["net_benefit"]
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert table["tp"][0] == 75_000
+    assert most < 70e6

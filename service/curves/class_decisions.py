@@ -165,12 +165,13 @@ def _matrices(
     ]
     pooled = Matrices(np.array([tp.sum()]), np.array([fp.sum()]), float(positives.sum()), float(negatives.sum()), whole)
     found, averages = {}, {}
+    shares = np.ldexp(positives, -np.frexp(positives.max())[1])  # whose products with large metrics do not overflow
     for name in metrics:
         value = ROW_METRICS[name].value
         values = np.array([float(value(each)[0]) for each in in_time(of_each)])
         found[name] = values
         there = positives > 0
-        weighted = float(np.average(values[there], weights=positives[there])) if there.any() else np.nan
+        weighted = float(np.average(values[there], weights=shares[there])) if there.any() else np.nan
         averages[name] = np.array([fsum(values) / values.size, weighted, float(value(pooled)[0])])
     return ClassMatrices(tp, fp, positives - tp, negatives - fp, found, averages)
 

@@ -62,8 +62,9 @@ def rows_of_probabilities(table: ConfusionTable, probabilities: FloatArray) -> I
     cuts = 1 - probabilities if table.lower_is_positive else probabilities
     if table.of_scores:
         return table.rows_at(cuts)
-    equal = table.thresholds[:, None] == cuts
-    return np.where(equal.any(axis=0), equal.argmax(axis=0), -1)
+    known, first = np.unique(table.thresholds, return_index=True)
+    at = np.minimum(known.searchsorted(cuts), known.size - 1)
+    return np.where(known[at] == cuts, first[at], -1)
 
 
 def net_benefit(table: ConfusionTable, options: NetBenefitOptions) -> NetBenefit:

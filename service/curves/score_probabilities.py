@@ -18,7 +18,7 @@ from service.curves.confusion import ConfusionTable
 _ROUNDING = 2.0**-50
 """How far scores may be beyond 0 or 1 and still be probabilities: 4 units in the last place of 1."""
 
-_LEAST = math.ulp(0.0)
+_SMALLEST_ABOVE_0 = math.ulp(0.0)
 """The least double above 0."""
 
 LEAST_PROBABILITY = 2.0**-52
@@ -86,7 +86,9 @@ class Probabilities:
     @cached_property
     def log_odds(self) -> FloatArray:
         """The natural logarithm of positive/negative, (n,); finite even at 0 and 1, whose weight may be lost."""
-        return np.log(np.maximum(self.positive, _LEAST)) - np.log(np.maximum(self.negative, _LEAST))
+        return np.log(np.maximum(self.positive, _SMALLEST_ABOVE_0)) - np.log(
+            np.maximum(self.negative, _SMALLEST_ABOVE_0)
+        )
 
 
 def score_range(table: ConfusionTable) -> tuple[float, float] | None:

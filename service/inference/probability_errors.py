@@ -122,14 +122,14 @@ def _of_fit(found: ProbabilityStatistics, strata: Strata, fit: LogisticFit) -> f
     except np.linalg.LinAlgError:
         return None
     if strata.positives.weights is None and strata.negatives.weights is None:
-        return _root(inverse[-1, -1] * unit)
+        return _positive_root(inverse[-1, -1] * unit)
     of_positives, of_negatives = (_squares(each, found, unit) for each in strata.classes)
     residuals = of_positives * (1 - fit.fitted) ** 2 + of_negatives * fit.fitted**2
     spread = fit.moments(residuals)
-    return _root((inverse @ spread @ inverse)[-1, -1])
+    return _positive_root((inverse @ spread @ inverse)[-1, -1])
 
 
-def _root(variance: float) -> float | None:
+def _positive_root(variance: float) -> float | None:
     return math.sqrt(variance) if 0 < variance < math.inf else None
 
 

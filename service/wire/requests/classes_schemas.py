@@ -222,7 +222,7 @@ def _decided(data: dict[str, Any], *, exclusive: bool) -> ClassDecisionOptions |
         return None
     if "metrics" in data:
         given["metrics"] = tuple(name for name in ROW_METRICS if name in data["metrics"])
-    return ClassDecisionOptions(**given, top=tuple(map(int, top)))
+    return ClassDecisionOptions(**given, top=tuple(dict.fromkeys(map(int, top))))
 
 
 def _check_lengths(given: dict[str, Any], rows: int, within: str | None = None) -> None:
