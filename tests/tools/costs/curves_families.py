@@ -63,7 +63,7 @@ def _probabilities() -> Iterator[Family]:
     for kind in ("sample", "weights"):
         table, intervals = TABLES[kind], {"intervals": {}, "include": []}
         for name, options in (
-            ("statistics", {"include": ["statistics"], "intervals": {}}),
+            ("statistics with intervals", {"include": ["statistics"], "intervals": {}}),
             ("100 bins", {"reliability": {"bins": 100, "by": "mass"}} | intervals),
             ("1,000 shares", {"gains": {"shares": [share / 1000 for share in range(1, 1001)]}}),
             ("1,000 net benefits", {"net_benefit": {"thresholds": [at / 1001 for at in range(1, 1001)]}} | intervals),
