@@ -36,7 +36,8 @@ ROUNDED_ONCE = ("roc", "roc_hull", "average_precision")
 def columns(view: Points | PrCurve | None) -> dict[str, np.ndarray]:
     """The columns of an answer by their names."""
     assert view is not None
-    return {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
+    found = {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
+    return found | found.pop("metrics", {})
 
 
 def agree(evaluation: Sample | Counts, table: Table, options: CurvesOptions | None = None) -> Curves:
