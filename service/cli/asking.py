@@ -1,7 +1,7 @@
 """What a command asks, of files or of an engine, and how it gets the answer: here, or from a server.
 
 A single table or JSON file is sent unchanged. The parts of a request in several files are read here, and sent as one
-JSON body. A problem is told file by file, and ends the command.
+JSON body. It reports a problem file by file, and ends the command.
 """
 
 import sys

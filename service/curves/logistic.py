@@ -23,7 +23,7 @@ _NEAR_ENOUGH = 1e-4
 """A step that is no better is due to rounding if it is this short."""
 
 _GROUPS = 2048
-"""More scores are first fitted in so many groups, which is near enough for whole steps."""
+"""How many groups to fit first if there are more scores: that is near enough for full Newton steps."""
 
 
 @dataclass(frozen=True, eq=False)
