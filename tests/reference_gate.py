@@ -13,7 +13,8 @@ from typing import Any
 
 import mpmath
 
-from tests import reference_partial
+from tests import reference_calibration as calibration
+from tests import reference_metrics, reference_partial
 from tests.reference import Row, Table, correctly_rounded
 from tests.reference_operating_points import value_at
 from tests.reference_pr import AREAS, HULL_AREAS
@@ -26,6 +27,12 @@ Exact = Fraction | mpmath.mpf
 Rule = Mapping[str, Any]
 
 PARTIAL = "partial"
+WAYS = ("at_threshold", "at_share", "at_fpr", "at_recall", "best")
+"""What names a row, of which a rule of a row has one."""
+OF_PROBABILITIES = ("brier", "miscalibration", "log_loss", "ece", "calibration_slope", "calibration_intercept")
+STATISTICS = ("gini", "ks", "prg", "eer", *OF_PROBABILITIES)
+LESS_IS_BETTER = (*reference_metrics.LESS_IS_BETTER, "eer", "brier", "miscalibration", "log_loss", "ece")
+NEITHER_IS_BETTER = ("share", "calibration_slope", "calibration_intercept")
 LONGEST_TRAPEZOID = 10**7
 SLACK = Fraction(1, 2**52)
 """The tolerance for a drop, because two values and then their difference are rounded."""
@@ -51,22 +58,59 @@ def value(evaluation: Evaluation, rule: Rule) -> Exact | None:
         return AREAS[metric](table)
     if metric == PARTIAL:
         return reference_partial.mean(table, rule) if table.sweep else None
-    if "at_threshold" not in rule:
+    if metric in STATISTICS:
+        return statistic(evaluation, rule)
+    if not is_of_row(rule):
         return value_at(table, metric, rule["at"])
-    row = row_at(evaluation, rule["at_threshold"])
+    row = row_of(evaluation, rule)
     return None if row is None else of_row(row, table, rule)
+
+
+def is_of_row(rule: Rule) -> bool:
+    """Whether a rule is about one row of the table."""
+    return any(way in rule for way in WAYS)
+
+
+def row_of(evaluation: Evaluation, rule: Rule) -> Row | None:
+    """The row that a rule is about."""
+    if "at_threshold" in rule:
+        return row_at(evaluation, rule["at_threshold"])
+    return reference_metrics.chosen(evaluation.table(), rule)
+
+
+def statistic(evaluation: Evaluation, rule: Rule) -> Exact | float | None:
+    """A number of all scores."""
+    table, metric = evaluation.table(), rule["metric"]
+    if metric == "ks":
+        return calibration.ks(table)[0]
+    if metric not in OF_PROBABILITIES:
+        if not table.sweep:
+            return None
+        if metric == "gini":
+            return 2 * AREAS["roc"](table) - 1
+        return calibration.gain_area(table) if metric == "prg" else calibration.equal_errors(table)[0]
+    lower = is_lower(evaluation)
+    if isinstance(evaluation, Rows) or not all(0 <= score <= 1 for score in evaluation.scores):
+        return None
+    if metric in ("brier", "miscalibration"):
+        return calibration.brier_parts(table, lower_is_positive=lower)[metric == "miscalibration"]
+    found = examples(evaluation)
+    chances = [1 + Fraction(each.score) if lower else Fraction(each.score) for each in found]
+    if metric == "log_loss":
+        return calibration.log_loss(
+            (chance, each.weight * each.positive, each.weight * (not each.positive))
+            for chance, each in zip(chances, found, strict=True)
+        )
+    labels, masses = [each.positive for each in found], [each.weight for each in found]
+    return calibration.ece(chances, labels, masses, rule.get("bins", 15), rule.get("by", "width"))
 
 
 def of_row(row: Row, table: Table, rule: Rule) -> Exact | None:
     """A rate or an index of one row."""
     metric = rule["metric"]
-    if metric == "precision":
-        return row.tp / (row.tp + row.fp) if row.tp + row.fp else None
-    if metric == "recall":
-        return row.tp / table.positives
-    if metric == "fpr":
-        return row.fp / table.negatives
-    return index_of(metric, row, table.positives, Fraction(rule["at"])) if row.tp else Fraction(0)
+    if "at" not in rule and metric in reference_metrics.of_row(table, row):
+        return reference_metrics.of_row(table, row)[metric]
+    return index_of(metric, row, table.positives, Fraction(rule.get("at", 0.5))) if row.tp else Fraction(0)
 
 
 def row_at(evaluation: Evaluation, threshold: float) -> Row | None:
@@ -110,14 +154,17 @@ def is_called(evaluation: Evaluation, example: Example, threshold: float) -> boo
 
 def verdict(rule: Rule, found: float | None, before: float | None, ends: Mapping[str, Any] | None) -> str:
     """The status of a rule, from the numbers in an answer: bounds are inclusive."""
-    numbers = [found, before] if "max_drop" in rule else [found]
-    if None in numbers or ("confidence" in rule and ends is None):
+    change = next((kind for kind in ("max_drop", "max_rise") if kind in rule), None)
+    if found is None or (change and before is None) or ("confidence" in rule and ends is None):
         return "undecided"
-    if "max_drop" in rule:
-        change = Fraction(found) - Fraction(before)
+    if change:
+        turned = 1 if change == "max_rise" else -1
+        worse = turned * (Fraction(found) - Fraction(before))
         if "confidence" in rule:
-            change = Fraction(ends["upper"] if rule.get("prove") == "drop" else ends["lower"])
-        return "passed" if change >= -Fraction(rule["max_drop"]) - SLACK else "failed"
+            both = sorted(turned * Fraction(ends[end]) for end in ("lower", "upper"))
+            worse = both["prove" not in rule]
+        slack = SLACK * max(1, abs(Fraction(found)), abs(Fraction(before)))
+        return "passed" if worse <= Fraction(rule[change]) + slack else "failed"
     if "min" in rule:
         return "passed" if (ends["lower"] if "confidence" in rule else found) >= rule["min"] else "failed"
     return "passed" if (ends["upper"] if "confidence" in rule else found) <= rule["max"] else "failed"
@@ -135,7 +182,17 @@ def near(number: float | None, exact_value: Exact | None, tolerance: float = 1e-
 def metrics() -> list[dict[str, Any]]:
     """One example of each metric, as a rule names it."""
     curves = [{"metric": name, "at": 0.6} for name in ("precision_at_recall", "recall_at_precision", "tpr_at_fpr")]
-    rates = [{"metric": name, "at_threshold": 0.5} for name in ("precision", "recall", "fpr")]
+    names = (*reference_metrics.QUOTIENTS, "balanced_accuracy", "mcc", "kappa", "youden", "markedness", "lift")
+    rates = [{"metric": name, "at_threshold": 0.5} for name in (*names, "lr_positive", "lr_negative")]
+    budgets = [
+        {"metric": "precision", "at_share": 0.4},
+        {"metric": "recall", "at_fpr": 0.3},
+        {"metric": "specificity", "at_recall": 0.6},
+        {"metric": "f1", "at_share": 0.0},
+        {"metric": "recall", "best": "f1"},
+        {"metric": "precision", "best": "recall", "max_fpr": 0.25},
+        {"metric": "share", "best": "precision", "min_recall": 0.6},
+    ]
     indices = [{"metric": name, "at": 0.3} for name in INDICES]
     ranges = [
         {"over": "fpr", "from": 0.0, "to": 0.387},
@@ -148,6 +205,17 @@ def metrics() -> list[dict[str, Any]]:
         + [{"metric": PARTIAL} | part for part in ranges]
         + curves
         + rates
+        + budgets
         + indices
         + [index | {"at_threshold": 0.5} for index in indices]
+        + [{"metric": "kulczynski", "at_share": 0.3}]
+        + [{"metric": name} for name in STATISTICS if not name.startswith("calibration")]
+        + [{"metric": "ece", "bins": 4, "by": "mass"}]
     )
+
+
+def kinds_of_bounds(rule: Rule) -> list[str]:
+    """The bounds that a metric takes, if there is a baseline."""
+    if rule["metric"] in NEITHER_IS_BETTER:
+        return ["min", "max"]
+    return ["min", "max", "max_rise" if rule["metric"] in LESS_IS_BETTER else "max_drop"]

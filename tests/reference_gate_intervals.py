@@ -25,7 +25,8 @@ from tests.reference_gate import (
     examples,
     is_called,
     is_lower,
-    row_at,
+    is_of_row,
+    row_of,
     value,
 )
 from tests.reference_inference import Placements, placements
@@ -34,8 +35,14 @@ from tests.support.strategies import Data, Rows
 
 BOOTSTRAPS = ("bootstrap", "bca")
 WITHOUT_INTERVAL = (*HULL_AREAS, "pr_trapezoid")
-INTERVAL_METRICS = ("roc", "pr", "average_precision", "partial", "tpr_at_fpr", "precision_at_recall")
+STATISTICS = {"brier": "logit", "log_loss": "log"}
+"""{statistic: the method of its interval}, whose numbers tests/inference/test_probability_errors.py has."""
+INTERVAL_METRICS = ("roc", "gini", *STATISTICS, "pr", "average_precision", "partial", "tpr_at_fpr", "precision_at_recall")
 SHARES = ("recall", "fpr")
+SPANS = dict.fromkeys(("mcc", "kappa", "youden", "markedness"), 2) | dict.fromkeys(
+    ("lift", "lr_positive", "lr_negative"), float("inf")
+)
+"""{metric: how far apart two values may be}, if not 1."""
 FEWEST = 2
 
 
@@ -63,7 +70,9 @@ def has_interval(rule: Rule) -> bool:
     """Whether a metric has intervals: hull areas and the best of all rows have none."""
     if rule["metric"] in WITHOUT_INTERVAL:
         return False
-    return rule["metric"] in INTERVAL_METRICS or "at_threshold" in rule
+    if is_of_row(rule):
+        return "best" not in rule
+    return rule["metric"] in INTERVAL_METRICS
 
 
 def has_intervals(evaluation: Evaluation, rule: Rule) -> bool:
@@ -83,14 +92,16 @@ def effective(evaluation: Evaluation) -> tuple[Fraction, Fraction]:
 def method_of(rule: Rule, method: str, *, difference: bool) -> str | None:
     """The method of an interval; None if there is none."""
     metric = rule["metric"]
-    if "at_threshold" in rule:
+    if is_of_row(rule):
         return "score"
-    if metric not in (*AREAS, PARTIAL):
+    if metric in STATISTICS:
+        return "wald" if difference else STATISTICS[metric]
+    if metric not in (*AREAS, PARTIAL, "gini"):
         return method if method in BOOTSTRAPS else "bootstrap" if difference else "score"
     if method in BOOTSTRAPS:
         return method
     if method == "delong":
-        return "delong" if metric == "roc" else None
+        return "delong" if metric in ("roc", "gini") else None
     return "mover" if difference else "logit"
 
 
@@ -98,9 +109,13 @@ def interval(  # noqa: PLR0911  # a case for each kind of interval
     evaluation: Evaluation, rule: Rule, level: float, method: str
 ) -> Interval | None:
     """The interval of the value; None if there is none. If resamples have no value, there may be none, too."""
+    if rule["metric"] == "gini":
+        return of_gini(interval(evaluation, {"metric": "roc"}, level, method), less=1)
     found, metric = value(evaluation, rule), rule["metric"]
     if found is None or not has_intervals(evaluation, rule):
         return None
+    if metric in STATISTICS:
+        return Interval(STATISTICS[metric])
     if metric == PARTIAL and float(found) in {0, 1}:
         return exact_partial(evaluation, rule, found, level)
     if metric in AREAS and found in {0, 1}:
@@ -129,6 +144,14 @@ def interval(  # noqa: PLR0911  # a case for each kind of interval
         lower, upper = inference.normal_ends(rounded, error, level)
         return Interval("delong", max(lower, 0), min(upper, 1), error)
     return capped(evaluation, metric, level, Interval("logit", *inference.logit_ends(rounded, error, level), error))
+
+
+def of_gini(roc: Interval | None, less: int) -> Interval | None:
+    """That of 2 roc - 1, or of the difference of two."""
+    if roc is None or roc.lower is None:
+        return roc
+    error = None if roc.error is None else 2 * roc.error
+    return Interval(roc.method, 2 * roc.lower - less, 2 * roc.upper - less, error)
 
 
 def capped(evaluation: Evaluation, metric: str, level: float, found: Interval) -> Interval:
@@ -167,12 +190,18 @@ def exact_partial(evaluation: Evaluation, rule: Rule, found: Exact, level: float
     return Interval("exact", 0, max(highest - floor, 0) / (1 - floor))
 
 
-def called_trials(evaluation: Evaluation, threshold: float, *, of: bool) -> float:
-    """The number of trials of the share of a class that a threshold calls positive."""
+def called_trials(evaluation: Evaluation, rule: Rule, *, of: bool) -> float:
+    """The number of trials of the share of a class that a decision calls positive."""
     if isinstance(evaluation, Rows):
         return float(effective(evaluation)[0 if of else 1])
     found = [each for each in examples(evaluation) if each.positive == of]
-    return float(trials_of([(each.weight, Fraction(is_called(evaluation, each, threshold))) for each in found]))
+    return float(trials_of([(each.weight, Fraction(is_called_by(evaluation, each, rule))) for each in found]))
+
+
+def is_called_by(evaluation: Data, example: Any, rule: Rule) -> bool:
+    """Whether a decision calls an example of a sample positive."""
+    threshold = rule["at_threshold"] if "at_threshold" in rule else row_of(evaluation, rule).threshold
+    return threshold is not None and is_called(evaluation, example, threshold)
 
 
 def trials_of(values: list[tuple[Fraction, Fraction]]) -> Fraction:
@@ -191,9 +220,9 @@ def score_ends(evaluation: Evaluation, rule: Rule, found: Exact, z: float) -> sc
     positives, negatives = table.positives, table.negatives
     trials = [float(each) for each in effective(evaluation)]
     totals = float(positives), float(negatives)
-    if "at_threshold" in rule:
-        row = row_at(evaluation, rule["at_threshold"])
-        trials = [called_trials(evaluation, rule["at_threshold"], of=of) for of in (True, False)]
+    if is_of_row(rule):
+        row = row_of(evaluation, rule)
+        trials = [called_trials(evaluation, rule, of=of) for of in (True, False)]
         classes = [(float(row.tp / positives), trials[0]), (float(row.fp / negatives), trials[1])]
         return score.rate_ends(metric, rule.get("at"), classes, totals, z)
     roc = [(float(row.fp / negatives), float(row.tp / positives)) for row in table.rows]
@@ -244,19 +273,23 @@ def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
 ) -> Interval | None:
     """The interval of the current value less the baseline's."""
     both = (current, baseline)
+    if rule["metric"] == "gini":
+        roc = difference_interval(*both, {"metric": "roc"}, level, method, paired=paired)
+        return of_gini(roc, less=0)
     values = [value(each, rule) for each in both]
     made_by = method_of(rule, method, difference=True)
     if None in values or made_by is None or not all(has_intervals(each, rule) for each in both):
         return None
     if paired and same(current, baseline):
         return Interval(made_by, 0, 0, None if made_by == "score" else 0)
+    if rule["metric"] in STATISTICS:
+        return Interval(made_by)
     z = float(inference.normal_quantile(level))
-    if "at_threshold" in rule:
+    if is_of_row(rule):
         if paired:
             return paired_rate_interval(current, baseline, rule, z)
-        return combined(
-            "score", values, [score_ends(each, rule, found, z) for each, found in zip(both, values, strict=True)]
-        )
+        of_each = [score_ends(each, rule, found, z) for each, found in zip(both, values, strict=True)]
+        return combined("score", values, of_each, span=SPANS.get(rule["metric"], 1))
     if any(each in {0, 1} or float(each) in {0, 1} for each in values):
         return combined("exact" if rule["metric"] in (*AREAS, PARTIAL) else "score", values, singles(both, rule, level))
     if made_by in BOOTSTRAPS:
@@ -282,9 +315,8 @@ def paired_rate_interval(current: Evaluation, baseline: Evaluation, rule: Rule, 
 def discordant(current: Evaluation, baseline: Evaluation, rule: Rule) -> tuple[float, float, float]:
     """The shares of the class that only the first, and only the second calls positive; and the trials."""
     of = rule["metric"] == "recall"
-    at = rule["at_threshold"]
     pairs = [
-        (each.weight, is_called(current, each, at), is_called(baseline, other, at))
+        (each.weight, is_called_by(current, each, rule), is_called_by(baseline, other, rule))
         for each, other in zip(examples(current), examples(baseline), strict=True)
         if each.positive == of
     ]
@@ -295,10 +327,10 @@ def discordant(current: Evaluation, baseline: Evaluation, rule: Rule) -> tuple[f
     return float(b), float(c), float(trials_of(values))
 
 
-def combined(method: str, values: list[Any], ends: list[score.Ends]) -> Interval:
+def combined(method: str, values: list[Any], ends: list[score.Ends], span: float = 1) -> Interval:
     """MOVER, from the intervals of both, as if they were independent."""
     lower, upper = inference.mover_ends([float(each) for each in values], *ends)
-    return Interval(method, max(lower, -1), min(upper, 1))
+    return Interval(method, max(lower, -span), min(upper, span))
 
 
 def same(current: Evaluation, baseline: Evaluation) -> bool:
@@ -318,10 +350,11 @@ def p_value(  # a case for each kind of interval
 ) -> Any:
     """The p-value of no difference, where its interval has a formula; None if there is no error."""
     both = (current, baseline)
+    rule = {"metric": "roc"} if rule["metric"] == "gini" else rule
     values = [value(each, rule) for each in both]
     if paired and same(*both):
         return 1
-    if "at_threshold" in rule:
+    if is_of_row(rule):
         return score.mcnemar_p_value(*discordant(*both, rule))
     if values[0] == values[1]:
         return 1

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import mpmath
 
-from tests import reference_tradeoff
+from tests import reference_metrics, reference_tradeoff
 from tests.reference import Row
 
 Ends: TypeAlias = tuple[Any, Any]
@@ -93,16 +93,12 @@ def widest(estimate: Any, values: Sequence[Any]) -> Ends:
 
 
 def rate(metric: str, at: float | None, recall: float, fpr: float, totals: tuple[float, float]) -> Any:
-    """Precision, recall, fpr or an index at λ of these rates; None if it has no value."""
+    """A metric, or an index at λ, of these rates; None if it has no value."""
     positives, negatives = map(Fraction, totals)
     tp, fp = Fraction(recall) * positives, Fraction(fpr) * negatives
-    if metric == "recall":
-        return Fraction(recall)
-    if metric == "fpr":
-        return Fraction(fpr)
-    if metric == "precision":
-        return tp / (tp + fp) if tp + fp else None
-    return reference_tradeoff.value(metric, Row(tp, fp), positives, Fraction(at or 0)) if tp else Fraction(0)
+    if at is None and metric in (found := reference_metrics.metrics(tp, fp, positives, negatives)):
+        return found[metric]
+    return reference_tradeoff.value(metric, Row(tp, fp), positives, Fraction(0.5 if at is None else at)) if tp else 0
 
 
 def rate_ends(

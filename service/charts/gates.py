@@ -17,7 +17,7 @@ _SIGNS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 _SCALE_HIGH = 18
 """Pixels: the height of a check's scale."""
 
-_DOT = Layer("value, or for a drop the difference from the baseline", "ink", sign="ring")
+_DOT = Layer("value, or the difference from the baseline", "ink", sign="ring")
 _BAR = Layer("its interval", wide=6)
 _BAND = Layer("where the rule is met, up to its bound", "good", sign="band")
 
@@ -35,22 +35,22 @@ def gates_figure(result: Gate, _picture: Picture) -> Figure:
 
 def _checked(check: Check) -> Iterator[Block]:
     """The verdict on a rule, and a scale with its numbers; or the reason why there are none."""
-    rule, is_drop = check.rule, check.rule.kind == "max_drop"
-    value, bound = (check.difference, -rule.bound) if is_drop else (check.value, rule.bound)
+    rule = check.rule
+    value = check.difference if rule.is_change else check.value
     verdict = f"{_SIGNS[check.status]} {check.status}"
     yield Legend([Layer(rule.phrase.replace(" %", "\xa0%"), check.status, sign="word", letter=verdict)])
     if value is None:
         yield Legend([Layer.note(check.reason, "soft", SMALL)])
         return
     ends = [] if check.interval is None else [check.interval.lower, check.interval.upper]
-    yield _scale(value, bound, ends, up_to=rule.kind == "max")
+    yield _scale(value, rule.limit, ends, up_to=rule.is_ceiling)
 
     def written(number: float, sign: str = "") -> str:
-        return rule.written(number, difference=is_drop, sign=sign)
+        return rule.written(number, difference=rule.is_change, sign=sign)
 
-    text = f"difference {written(value, '+')}" if is_drop else f"value {written(value)}"
+    text = f"difference {written(value, '+')}" if rule.is_change else f"value {written(value)}"
     between = f", interval {written(ends[0])} to {written(ends[1])}" if ends else ""
-    numbers = Layer.note(f"{text}{between}, bound {plain(bound)}", size=SMALL)
+    numbers = Layer.note(f"{text}{between}, bound {plain(rule.limit)}", size=SMALL)
     yield Legend([replace(numbers, more=check.reason)])
 
 

@@ -23,7 +23,8 @@ from service.cli.layout import (
 from service.cli.operation_command import Screen
 from service.cli.options import NAME_LIST, Texts, flag
 from service.curves.evaluation import INCLUDES
-from service.inference.rules import AREAS_WITH_INTERVALS, percent
+from service.inference.metric import AREAS_WITH_INTERVALS
+from service.inference.rules import percent
 from service.operations import OPERATIONS
 from service.operations.row_cells import DECISIONS, METRIC_CELLS
 from service.wire.answers.parts import Document

@@ -25,7 +25,7 @@ from service.cli.layout import (
 )
 from service.cli.operation_command import Screen
 from service.cli.options import NAME_LIST
-from service.inference.rules import AREAS_WITH_INTERVALS
+from service.inference.metric import AREAS_WITH_INTERVALS
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
 

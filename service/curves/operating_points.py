@@ -5,7 +5,7 @@
     between  them, tp and fp are linear; in Fractions that are rounded once, or in doubles, fast enough for resamples
     row      the best that meets the condition
 
-Also the metrics of the row of a deployed threshold. Knows evaluations, tables and indices; nothing of statistics.
+Also the row of a deployed threshold. Knows evaluations, tables and indices; nothing of statistics.
 Sources: Davis & Goadrich 2006, section 4, for what lies between two rows; Hanczar & Nadif 2014 for the indices.
 """
 
@@ -106,39 +106,6 @@ def row_at_threshold(table: ConfusionTable, evaluation: Evaluation | Arranged, t
     rows = np.flatnonzero(finite[:-1] == finite[-1])
     told = rows.size and not (np.ptp(table.tp[rows]) or np.ptp(table.fp[rows]))
     return int(rows[0]) if told else None
-
-
-def at_threshold(
-    table: ConfusionTable, evaluation: Evaluation | Arranged, threshold: float, metric: str, at: float | None = None
-) -> tuple[float, int | None]:
-    """A metric at a deployed threshold, and its row; NaN if there is none. `at` is the λ of an index."""
-    row = row_at_threshold(table, evaluation, threshold)
-    if row is None:
-        return np.nan, None
-    if metric == "precision":
-        return float(table.precision[row]), row
-    counts, totals = (float(table.tp[row]), float(table.fp[row])), (table.positives, table.negatives)
-    return rate(metric, at, counts, totals), row
-
-
-def rate(metric: str, at: float | None, counts: tuple[float, float], totals: tuple[float, float]) -> float:
-    """Precision, recall, fpr, or an index at λ, of (tp, fp) out of (P, N); NaN where undefined.
-
-    Precision is tp/(tp + fp), undefined where nothing is called positive; an index is 0 where tp is. The f_measure at
-    λ = 0.5 of (3, 1) out of (12, 1000) is 3/8.
-    """
-    (tp, fp), (positives, negatives) = counts, totals
-    if metric == "recall":
-        return tp / positives
-    if metric == "fpr":
-        return fp / negatives
-    if metric == "precision":
-        return tp / (tp + fp) if tp + fp else np.nan
-    if tp == 0:
-        return 0.0
-    rows = Rows(np.array([tp]), np.array([fp]), positives)
-    weight = np.array([at], dtype=np.float64)
-    return min(float(INDICES[metric].value(rows, weight, 1 - weight)[0]), 1.0)
 
 
 ReadNumber = Callable[[float], Any]

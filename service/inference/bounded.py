@@ -25,7 +25,7 @@ from service.curves.partial_areas import PartialAreas, PartialRange, partial_are
 from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.models import Models
-from service.inference.rules import AREAS_WITH_INTERVALS, Metric
+from service.inference.metric import AREAS_WITH_INTERVALS, Metric
 
 BOUNDED = CurvesWarning(
     "bounded",

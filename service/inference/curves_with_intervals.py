@@ -33,7 +33,7 @@ from service.inference.estimates import Estimates, omitted
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.models import EvaluatedModel, Models
 from service.inference.probability_errors import bin_ends, ece_if_calibrated, statistic_intervals, without_spread
-from service.inference.rules import AREAS_WITH_INTERVALS, Metric
+from service.inference.metric import AREAS_WITH_INTERVALS, Metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)

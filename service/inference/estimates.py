@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from service.curves.clock import still_time
 from service.curves.evaluation import NOT_A_SWEEP, TRAPEZOID_OMITTED, CurvesWarning
+from service.curves.probability_remarks import remarks
 from service.inference.bootstrap import can_resample
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import (
@@ -24,10 +25,11 @@ from service.inference.methods import (
     method_of,
     within_limits,
 )
+from service.inference.metric import OF_PROBABILITIES, Metric
 from service.inference.models import Models
 from service.inference.partial_influence import examples_inside
+from service.inference.probability_errors import STATISTIC_FORMULAS, interval_of_gini, why_no_error
 from service.inference.replicates import Replicates, replicated
-from service.inference.rules import Metric
 
 TOO_FEW_EXAMPLES = CurvesWarning(
     "too_few_examples", "Intervals are null: they need at least two positives and two negatives, counted by weight."
@@ -56,6 +58,10 @@ _NOT_TOLD = "in some resamples there is no value, or all values lie on one side 
 _FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
 
+_ROC = Metric("roc")
+_REMARKED = ("rounded_scores", "clipped_scores", "crowded_bin")
+"""The remarks on scores as probabilities that a value needs; why it is null, its rule says."""
+
 _MODEL_STREAM, _BASELINE_STREAM = 0, 1
 """The random streams of the resamples of two models that are not paired."""
 
@@ -73,7 +79,8 @@ class Estimates:
         self._p_values: dict[Metric, float | None] = {}
         self._omitted: dict[str, list[str]] = {}
         self._warnings: list[CurvesWarning] = []
-        self._replicates = self._resampled([each for each in dict.fromkeys(wanted) if self._can_resample(*each)])
+        wanted = dict.fromkeys((_estimated(metric), difference) for metric, difference in wanted)
+        self._replicates = self._resampled([each for each in wanted if self._can_resample(*each)])
 
     @property
     def warnings(self) -> tuple[CurvesWarning, ...]:
@@ -88,6 +95,9 @@ class Estimates:
         value = model.value(metric)
         if metric.name == "pr_trapezoid" and value is None and model.table.rises:
             self._warnings.append(TRAPEZOID_OMITTED)
+        if metric.name in OF_PROBABILITIES:
+            remarked = remarks(model.table, model.probabilities, statistics=True, binned=metric.name == "ece")
+            self._warnings += (CurvesWarning(*each) for each in remarked if each[0] in _REMARKED)
         return value
 
     def baseline_value(self, metric: Metric) -> float | None:
@@ -96,13 +106,15 @@ class Estimates:
 
     def interval(self, metric: Metric, level: float, *, difference: bool = False) -> Interval | None:
         """The interval of the model's metric, or of its difference from the baseline's; None if it has none."""
-        asked = metric, level, difference
+        asked = _estimated(metric), level, difference
         if asked not in self._intervals:
-            self._intervals[asked] = self._interval(metric, level, difference=difference)
-        return self._intervals[asked]
+            self._intervals[asked] = self._interval(*asked[:2], difference=difference)
+        found = self._intervals[asked]
+        return interval_of_gini(found, difference=difference) if found and metric.name == "gini" else found
 
     def p_value(self, metric: Metric) -> float | None:
         """The two-sided p-value of no difference; None if it has none, or needs resamples that were not wanted."""
+        metric = _estimated(metric)
         if metric not in self._p_values:
             self._p_values[metric] = self._p_value(metric)
         return self._p_values[metric]
@@ -126,7 +138,7 @@ class Estimates:
                 found = found if found is None or difference else within_limits(of, metric, found)
         what = f"the difference of {metric}" if difference else str(metric)
         if found is None:
-            self._omitted.setdefault(self._why_omitted(of, method), []).append(what)
+            self._omitted.setdefault(self._why_omitted(metric, of, method), []).append(what)
         else:
             self._warn_if_narrow(metric, what, found, of, values)
         return found
@@ -209,12 +221,19 @@ class Estimates:
         self._warnings.append(CurvesWarning("narrow_interval", detail))
 
     @staticmethod
-    def _why_omitted(of: Models, method: str | None) -> str:
+    def _why_omitted(metric: Metric, of: Models, method: str | None) -> str:
+        if metric.name in STATISTIC_FORMULAS:
+            return why_no_error(metric.name)
         if method is None:
             return _FOR_ROC
         if not all(each.strata.drawn for each in of.models):
             return _NOT_SINGLE
         return _NOT_TOLD if all(can_resample(each.strata) for each in of.models) else _NOT_DRAWN
+
+
+def _estimated(metric: Metric) -> Metric:
+    """The metric whose estimates it shares: gini is 2 roc - 1."""
+    return _ROC if metric.name == "gini" else metric
 
 
 def omitted(names: Sequence[str], why: str) -> CurvesWarning:

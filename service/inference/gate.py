@@ -4,6 +4,7 @@
                 model passes only if its data show that it meets the bound
     max_drop    likewise the difference from the baseline: with `confidence`, a test of non-inferiority; with `prove`,
                 the favourable end, so that a model fails only if its data show that it dropped too far
+    max_rise    the same for what should be low
     undecided   if there is no value, or no interval for a rule with confidence, or open groups allow either verdict
 
 Bounds are inclusive. Knows rules and estimates, not how these are computed.
@@ -23,8 +24,9 @@ from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.models import Models, check_paired
-from service.inference.reasons import dropped, missed, no_interval, no_value, out_of_reach, straddling
-from service.inference.rules import ROUNDING, Metric, Rule
+from service.inference.reasons import changed, missed, no_interval, no_value, out_of_reach, straddling
+from service.inference.metric import Metric
+from service.inference.rules import CHANGES, ROUNDING, Rule
 
 MAYBE_PAIRED = CurvesWarning(
     "maybe_paired",
@@ -34,7 +36,9 @@ MAYBE_PAIRED = CurvesWarning(
 SAME_SCORES = CurvesWarning(
     "same_scores", "The evaluation and the baseline have the same scores. Was one set of scores given for both?"
 )
-_LOOSE_DROP = 0.5
+_LOOSE_SHARE = 0.5
+"""A change by this share of all that a metric may have is hardly a limit."""
+
 _FEWEST_PAIRS = 10
 """Labels of fewer rows than this may agree by chance."""
 
@@ -55,7 +59,7 @@ class GateOptions:
     @property
     def wanted(self) -> list[tuple[Metric, bool]]:
         """The metrics that need an interval, each with whether the interval is of the difference."""
-        return [(rule.of, rule.kind == "max_drop") for rule in self.rules if self.wants_interval(rule)]
+        return [(rule.of, rule.is_change) for rule in self.rules if self.wants_interval(rule)]
 
     def wants_interval(self, rule: Rule) -> bool:
         """Whether the check of a rule needs an interval."""
@@ -67,8 +71,7 @@ class GateOptions:
 
     def takes_resamples(self, rule: Rule) -> bool:
         """Whether the interval of a rule's check comes from resamples."""
-        of_drop = rule.kind == "max_drop"
-        return self.wants_interval(rule) and is_resampled(rule.of, self.how.method, difference=of_drop)
+        return self.wants_interval(rule) and is_resampled(rule.of, self.how.method, difference=rule.is_change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +79,12 @@ class Check:
     """The outcome of one rule (passed, failed, or undecided) and the numbers behind it.
 
     value       the metric, of the evaluation.
-    interval    of the value; for max_drop, of the difference.
+    interval    of the value; for a bound of the difference, of that.
     difference  value - baseline.
     p_value     two-sided, of the difference.
     reason      one sentence; empty if it passed.
-    bounds      of the value, or of the difference for max_drop, if there are open groups; the numbers are then halfway
-                between the bounds, and the interval includes the intervals at both.
+    bounds      of the value, or of the difference if that has the bound, if there are open groups; the numbers are then
+                halfway between the bounds, and the interval includes the intervals at both.
     """
 
     rule: Rule
@@ -132,22 +135,22 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     of_roc = [check for check in checks if check.rule.metric == "roc"]
     if not isinstance(evaluation, Counts):
         warnings += below_chance([check.value for check in of_roc[:1]])
-    if not isinstance(baseline, Counts):  # only rules of drops have its value
+    if not isinstance(baseline, Counts):  # only rules of differences have its value
         old = [check.baseline for check in of_roc if check.baseline is not None]
         warnings += below_chance(old[:1], ["the baseline"])
     warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
     if models.have_same_scores:
         warnings += (SAME_SCORES,)
-    elif baseline is not None and not options.paired and any(rule.kind == "max_drop" for rule in options.rules):
+    elif baseline is not None and not options.paired and any(rule.is_change for rule in options.rules):
         warnings += (MAYBE_PAIRED,) * may_be_pairs(evaluation, baseline)
     return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
 
 
 def agreed(one: Check, other: Check) -> Check:
     """Combine the checks of a rule at both ends of its bounds."""
-    values, drops = Enclosure.of(one.value, other.value), Enclosure.of(one.difference, other.difference)
+    values, differences = Enclosure.of(one.value, other.value), Enclosure.of(one.difference, other.difference)
     baselines = Enclosure.of(one.baseline, other.baseline)
-    bounds = drops if one.rule.kind == "max_drop" else values
+    bounds = differences if one.rule.is_change else values
     status, reason = _agreed_verdict(one, other, bounds)
     return Check(
         one.rule,
@@ -155,7 +158,7 @@ def agreed(one: Check, other: Check) -> Check:
         value=_middle(values),
         interval=spanning(one.interval, other.interval),
         baseline=_middle(baselines),
-        difference=_middle(drops),
+        difference=_middle(differences),
         p_value=None,
         reason=reason,
         bounds=bounds,
@@ -169,9 +172,8 @@ def _agreed_verdict(one: Check, other: Check, bounds: Enclosure | None) -> tuple
             return check.status, check.reason
     if one.status != other.status and bounds is not None:
         return "undecided", straddling(one.rule, bounds)
-    of_drop = one.rule.kind == "max_drop"
-    first, second = ((each.difference if of_drop else each.value) or 0 for each in (one, other))
-    nearer = one if (one.rule.kind == "max") == (first < second) else other
+    first, second = ((each.difference if each.rule.is_change else each.value) or 0 for each in (one, other))
+    nearer = one if one.rule.is_ceiling == (first < second) else other
     if not nearer.reason or bounds is None or bounds.lower == bounds.upper:
         return nearer.status, nearer.reason
     return nearer.status, f"{nearer.reason.removesuffix('.')}, at the favourable end of its bounds."
@@ -194,12 +196,15 @@ def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
 
 def _is_loose(rule: Rule) -> bool:
     """Whether hardly any model fails a rule: percent given for a fraction, or an index that is always 1."""
-    return (rule.max_drop or 0) >= _LOOSE_DROP or (rule.metric in INDICES and rule.at == 1 and rule.of.family is None)
+    if rule.is_change:
+        return rule.bound >= _LOOSE_SHARE * rule.of.span
+    return rule.metric in INDICES and rule.at == 1 and rule.decision is None
 
 
 def _loose(rule: Rule) -> CurvesWarning:
-    why = f"max_drop {plain(rule.bound)} of {rule.of} allows nearly any drop; one percentage point is 0.01."
-    if rule.kind != "max_drop":
+    change = CHANGES.get(rule.kind)
+    why = f"{rule.kind} {plain(rule.bound)} of {rule.of} allows nearly any {change}; one percentage point is 0.01."
+    if change is None:
         why = f"{rule.of} is 1 for every model: with everything called positive, recall is 1."
     return CurvesWarning("loose_rule", why)
 
@@ -207,40 +212,36 @@ def _loose(rule: Rule) -> CurvesWarning:
 def _check(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:
     value, baseline = estimates.value(rule.of), estimates.baseline_value(rule.of)
     difference = None if value is None or baseline is None else value - baseline
-    of_drop = rule.kind == "max_drop"
     interval = None
     if options.wants_interval(rule):
-        interval = estimates.interval(rule.of, options.level(rule), difference=of_drop)
+        interval = estimates.interval(rule.of, options.level(rule), difference=rule.is_change)
     status, reason = _verdict(rule, value, baseline, interval)
     p_value = None
-    always = rule.metric == "roc" and not is_resampled(rule.of, options.how.method, difference=True)
-    if difference is not None and (always or (of_drop and interval is not None)):
+    always = rule.of.family == "roc" and not is_resampled(rule.of, options.how.method, difference=True)
+    if difference is not None and (always or (rule.is_change and interval is not None)):
         p_value = estimates.p_value(rule.of)
     return Check(rule, status, value, interval, baseline, difference, p_value, reason)
 
 
 def _verdict(rule: Rule, value: float | None, baseline: float | None, interval: Interval | None) -> tuple[str, str]:
     """Compare the number, or the unfavourable end of its interval, with the bound."""
-    if value is None or (rule.kind == "max_drop" and baseline is None):
+    if value is None or (rule.is_change and baseline is None):
         return "undecided", no_value(rule, value)
     if rule.confidence is not None and interval is None:
         return "undecided", no_interval(rule)
-    if baseline is not None and rule.kind == "max_drop":
-        return _drop_verdict(rule, value, baseline, None if rule.confidence is None else interval)
-    if rule.confidence is None or interval is None:
-        met = value >= rule.bound if rule.kind == "min" else value <= rule.bound
-        return ("passed", "") if met else ("failed", missed(rule, value))
-    if interval.lower >= rule.bound if rule.kind == "min" else interval.upper <= rule.bound:
+    known = None if rule.confidence is None else interval
+    if baseline is not None and rule.is_change:
+        return _change_verdict(rule, value, baseline, known)
+    if rule.excess(value if known is None else rule.end_of(known.lower, known.upper)) <= 0:
         return "passed", ""
-    itself = value < rule.bound if rule.kind == "min" else value > rule.bound
-    return "failed", missed(rule, value) if itself else out_of_reach(rule, value, interval)
+    if known is None or rule.excess(value) > 0:
+        return "failed", missed(rule, value)
+    return "failed", out_of_reach(rule, value, known)
 
 
-def _drop_verdict(rule: Rule, value: float, baseline: float, interval: Interval | None) -> tuple[str, str]:
-    end = value - baseline
-    if interval is not None:
-        end = interval.upper if rule.prove else interval.lower
-    if -end <= rule.bound + ROUNDING:
+def _change_verdict(rule: Rule, value: float, baseline: float, interval: Interval | None) -> tuple[str, str]:
+    change, slack = value - baseline, ROUNDING * max(1.0, abs(value), abs(baseline))
+    if rule.excess(change if interval is None else rule.end_of(interval.lower, interval.upper)) <= slack:
         return "passed", ""
-    itself = baseline - value > rule.bound + ROUNDING and not rule.prove
-    return "failed", dropped(rule, value, baseline, None if itself else interval)
+    itself = rule.excess(change) > slack and not rule.prove
+    return "failed", changed(rule, value, baseline, None if itself else interval)

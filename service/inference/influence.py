@@ -1,4 +1,4 @@
-"""How far an area moves when the mass at a row of its table grows; its variance is computed from this.
+"""How far an area, or a mean loss, moves when the mass at a row of its table grows; its variance comes from this.
 
     the influence u of an example at row k is the derivative of the area by its mass, times the mass of its class
     it is a sum over the steps from row k on, and so a running sum from the last row to the first
@@ -18,6 +18,7 @@ import numpy as np
 
 from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
+from service.curves.score_probabilities import Probabilities
 
 Influences: TypeAlias = tuple[tuple[FloatArray, float], tuple[FloatArray, float]]
 """Influences of positives and of negatives: (K,) for the rows of a table, and their divisor."""
@@ -80,10 +81,34 @@ def _pr(table: ConfusionTable) -> Influences:
     return (positives, 1.0), (negatives, table.positives / table.negatives)
 
 
+def _brier(table: ConfusionTable) -> Influences:
+    """The squared distance of the probability from what the example is."""
+    scores = _probabilities(table)
+    return _of_losses(table, scores.negative**2, scores.positive**2)
+
+
+def _log_loss(table: ConfusionTable) -> Influences:
+    """-ln of the probability of what the example is."""
+    return _of_losses(table, *_probabilities(table).losses())
+
+
+def _probabilities(table: ConfusionTable) -> Probabilities:
+    scores = Probabilities.of(table)
+    assert scores is not None  # noqa: S101  # a mean loss that has a value is of probabilities
+    return scores
+
+
+def _of_losses(table: ConfusionTable, positives: FloatArray, negatives: FloatArray) -> Influences:
+    """The loss of an example of each class at each score, in the mean over both classes."""
+    total = table.positives + table.negatives
+    of_positives, of_negatives = (np.append(0.0, losses) for losses in (positives, negatives))
+    return (of_positives, total / table.positives), (of_negatives, total / table.negatives)
+
+
 INFLUENCES: Mapping[str, Callable[[ConfusionTable], Influences]] = MappingProxyType(
-    {"roc": _roc, "pr": _pr, "average_precision": _average_precision}
+    {"roc": _roc, "pr": _pr, "average_precision": _average_precision, "brier": _brier, "log_loss": _log_loss}
 )
-"""{area: the influences of examples at the rows of a table, a sweep}"""
+"""{area or mean loss: the influences of examples at the rows of a table, a sweep}"""
 
 
 def _means(growth: FloatArray) -> tuple[FloatArray, ...]:

@@ -105,6 +105,21 @@ def logit_interval(value: float, standard_error: float, level: float) -> Interva
     return Interval(*_within_logits(value, reach), level, "logit", standard_error)
 
 
+def log_interval(value: float, standard_error: float, level: float) -> Interval:
+    """A times and divided by exp(z SE/A), for a value above 0 without an upper limit.
+
+    0.5 with the error 0.1 has 0.3379 to 0.7399 at 95 %.
+    """
+    factor = math.exp(normal_quantile(level) * standard_error / value)
+    return Interval(value / factor, value * factor, level, "log", standard_error)
+
+
+def wald_interval(value: float, standard_error: float, level: float) -> Interval:
+    """A ± z SE, for a value without limits."""
+    half = normal_quantile(level) * standard_error
+    return Interval(value - half, value + half, level, "wald", standard_error)
+
+
 def pr_logit_interval(value: float, standard_error: float, sizes: tuple[float, float], level: float) -> Interval:
     """Logit θ ± z L of an area θ under the PR curve, given the effective numbers of positives, n, and of negatives.
 
@@ -183,9 +198,23 @@ def area_difference_ends(values: Sequence[float], spread: Spread, z: float) -> E
     z, (a, b) = widened(z, spread.fewest), values
     one, other = (_probit_ends(value, error, z) for value, error in zip(values, spread.errors, strict=True))
     lower, upper = mover_ends(values, (one, other), spread.one_minus_correlation)
-    half = z * z * spread.jump / 4
-    reach = half + math.hypot(half, z * spread.error)
+    reach = _reach(spread, z)
     return min(lower, a - b - reach), max(upper, a - b + reach)
+
+
+def loss_difference_ends(difference: float, spread: Spread, z: float) -> Ends:
+    """The interval of a difference of mean losses, d ± x with x² = z²(SE² + J x/2) as above, z `widened`.
+
+    -0.03 with the error 0.035 and a jump of 0.03, of 5 examples in the smaller class: -0.1472 to 0.0872 for z = 1.96.
+    """
+    reach = _reach(spread, widened(z, spread.fewest))
+    return difference - reach, difference + reach
+
+
+def _reach(spread: Spread, z: float) -> float:
+    """The x with x² = z²(SE² + J x/2)."""
+    half = z * z * spread.jump / 4
+    return half + math.hypot(half, z * spread.error)
 
 
 def _probit_ends(value: float, standard_error: float, z: float) -> Ends:
@@ -195,8 +224,10 @@ def _probit_ends(value: float, standard_error: float, z: float) -> Ends:
     return min(_NORMAL.cdf(at - half), value), max(_NORMAL.cdf(at + half), value)
 
 
-def mover_ends(values: Sequence[float], ends: Sequence[Ends], one_minus_correlation: float = 1.0) -> Ends:
-    """The interval of a - b from the intervals of a and b (MOVER); `one_minus_correlation` is 1 - ρ.
+def mover_ends(
+    values: Sequence[float], ends: Sequence[Ends], one_minus_correlation: float = 1.0, span: float = 1.0
+) -> Ends:
+    """The interval of a - b from the intervals of a and b (MOVER), clipped to ± `span`; `one_minus_correlation` is 1 - ρ.
 
     lower = d - √(x² + y² - 2ρxy), x = a - l_a, y = u_b - b      upper = d + √(x² + y² - 2ρxy), x = u_a - a, y = b - l_b
 
@@ -205,7 +236,7 @@ def mover_ends(values: Sequence[float], ends: Sequence[Ends], one_minus_correlat
     (a, b), (of_a, of_b) = values, ends
     lower = a - b - _third_side(a - of_a[0], of_b[1] - b, one_minus_correlation)
     upper = a - b + _third_side(of_a[1] - a, b - of_b[0], one_minus_correlation)
-    return max(lower, -1.0), min(upper, 1.0)
+    return max(lower, -span), min(upper, span)
 
 
 def _third_side(x: float, y: float, one_minus_correlation: float) -> float:

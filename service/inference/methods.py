@@ -2,7 +2,8 @@
 
     an area       from its standard error, which the influence of each example gives
     a point       a score interval over both axes of the curve
-    a rate        a score interval of recall and fpr at a threshold
+    a rate        a score interval of recall and fpr of a row
+    a statistic   from its standard error, on the scale that suits its limits
     a difference  from the differences of influences, or from the intervals of both values (MOVER)
 
 An area of exactly 0 or 1 has no spread, and its interval is exact; a point's is a score interval all the same. Knows
@@ -21,17 +22,19 @@ from service.inference.intervals import (
     exact_interval,
     exact_pr_interval,
     logit_interval,
+    loss_difference_ends,
     mover_ends,
     normal_quantile,
     pr_logit_interval,
     score_interval,
     within_exact,
 )
+from service.inference.metric import Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.partial_influence import perfect_lower_end, worst_upper_end
+from service.inference.probability_errors import STATISTIC_FORMULAS
 from service.inference.proportions import Ends, p_value, p_value_by_level
-from service.inference.rates import ON_CURVES, Rate, paired_rate_ends, rate_ends
-from service.inference.rules import Metric
+from service.inference.rates import ON_CURVES, paired_rate_ends, rate_ends
 from service.inference.spread import Spread, paired_spread, unpaired_spread
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
@@ -49,17 +52,26 @@ METHODS_OF_FAMILIES: dict[tuple[str, bool], dict[str, str]] = {
     ("point", True): dict.fromkeys(INTERVAL_METHODS, "bootstrap") | _RESAMPLED,
     ("rate", False): dict.fromkeys(INTERVAL_METHODS, "score"),
     ("rate", True): dict.fromkeys(INTERVAL_METHODS, "score"),
+    ("brier", False): dict.fromkeys(INTERVAL_METHODS, "logit"),
+    ("brier", True): dict.fromkeys(INTERVAL_METHODS, "wald"),
+    ("log_loss", False): dict.fromkeys(INTERVAL_METHODS, "log"),
+    ("log_loss", True): dict.fromkeys(INTERVAL_METHODS, "wald"),
+    ("fit", False): dict.fromkeys(INTERVAL_METHODS, "wald"),
 }
 """{(the metric's family, whether of a difference): {method asked for: method}}.
 
-A rate at a threshold is never resampled: if few examples decide it, resamples vary too little, or not at all.
+A rate of a row is never resampled: if few examples decide it, resamples vary too little, or not at all. Nor are the
+statistics of probabilities, whose formulas hold.
 """
 
 ENDS = (0.0, 1.0)
 """The least and the greatest value of a metric; an area, or a point of a curve, shows no spread there."""
 
 SHARES = ("recall", "fpr")
-"""The metrics at a threshold that are proportions: of the positives, and of the negatives."""
+"""The metrics of a row that are proportions: of the positives, and of the negatives."""
+
+_LOSSES = ("brier", "log_loss")
+"""The statistics whose differences have intervals."""
 
 
 def method_of(metric: Metric, asked: str, *, difference: bool = False) -> str | None:
@@ -95,6 +107,9 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
     if of.are_alike:
         return 1.0
     difference = values[0] - values[1]
+    if metric.name in _LOSSES:
+        spread = _spread(of, metric)
+        return p_value(difference, lambda z: loss_difference_ends(difference, spread, z)) if spread.error else None
     if metric.name in SHARES and of.paired:
         return of.shares(metric)[SHARES.index(metric.name)].p_value
     if metric.family == "rate":
@@ -105,6 +120,9 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
 
 
 def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, method: str) -> Interval | None:
+    if metric.name in STATISTIC_FORMULAS:
+        found = model.error_of(metric)
+        return STATISTIC_FORMULAS[metric.name](value, found, level) if found else None
     if not metric.is_area and (value in ENDS or method not in RESAMPLED_METHODS):
         return score_interval(_score_ends(model, metric, value, normal_quantile(level)), level)
     if value in ENDS:
@@ -126,6 +144,8 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
         return Interval(0.0, 0.0, level, method, None if method == "score" else 0.0)
     if metric.family == "rate":
         return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level)
+    if metric.name in _LOSSES:
+        return _loss_difference(of, metric, values[0] - values[1], level)
     if any(value in ENDS for value in values):
         ends = _from_both(of, metric, values, level)
         return Interval(*ends, level, "exact" if metric.is_area else "score", None)
@@ -135,6 +155,14 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
     if method == "delong":
         return difference_interval(values[0] - values[1], spread.error, level)
     return area_difference_interval(values, spread, level)
+
+
+def _loss_difference(of: Models, metric: Metric, difference: float, level: float) -> Interval | None:
+    spread = _spread(of, metric)
+    if spread.error == 0:
+        return None
+    lower, upper = loss_difference_ends(difference, spread, normal_quantile(level))
+    return Interval(max(lower, -metric.span), min(upper, metric.span), level, "wald", spread.error)
 
 
 def _from_both(of: Models, metric: Metric, values: Sequence[float], level: float) -> Ends:
@@ -159,7 +187,7 @@ def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float) ->
 def _score_ends(model: EvaluatedModel, metric: Metric, value: float, z: float) -> Ends:
     """The score interval of a point of a curve, or of a rate, with this value."""
     if metric.family == "rate":
-        return rate_ends(_rate(model, metric), value, model.shares(metric), z)
+        return rate_ends(model.rate(metric), value, model.shares(metric), z)
     return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, model.strata.effective, z)
 
 
@@ -172,27 +200,22 @@ def _area_p_value(values: Sequence[float], spread: Spread, method: str) -> float
 
 
 def _difference_ends(of: Models, metric: Metric, values: Sequence[float]) -> Callable[[float], Ends]:
-    """The ends of the interval of the difference of a rate, for each z."""
+    """The ends of the interval of the difference of a metric of a row, for each z."""
     if of.paired:
         shares = of.shares(metric)
         if metric.name in SHARES:
             return shares[SHARES.index(metric.name)].interval
-        return lambda z: paired_rate_ends(_rate(of.models[0], metric), values[0] - values[1], shares, z)
+        return lambda z: paired_rate_ends(of.models[0].rate(metric), values[0] - values[1], shares, z)
 
     def ends(z: float) -> Ends:
-        return mover_ends(
-            values, [_score_ends(each, metric, value, z) for each, value in zip(of.models, values, strict=True)]
-        )
+        of_each = [_score_ends(each, metric, value, z) for each, value in zip(of.models, values, strict=True)]
+        return mover_ends(values, of_each, span=metric.span)
 
     return ends
 
 
-def _rate(model: EvaluatedModel, metric: Metric) -> Rate:
-    return Rate(metric.name, metric.at, model.table.positives, model.table.negatives)
-
-
 def _spread(of: Models, metric: Metric) -> Spread:
-    """The spread of the difference of an area, kept for the p-value."""
+    """The spread of the difference of an area or a mean loss, kept for the p-value."""
     area = metric.part or metric.name
     if area not in of.spreads:
         of.spreads[area] = (

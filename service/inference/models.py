@@ -1,8 +1,8 @@
 """One model, or a model and its baseline: their tables, and metrics, each of which is read off a table once.
 
-    value       a metric: an area, the mean of a part, a point of a curve, or a rate at a threshold
+    value       a metric: an area, the mean of a part, a point of a curve, a metric of a row, or a statistic
     statistic   the same metric of a resample, from its tp and fp
-    shares      recall and fpr at a threshold, as proportions of a number of examples
+    shares      recall and fpr of a row, as proportions of a number of examples
 
 If two models are paired, their examples are the same, row by row: then resamples and spreads of a difference take both
 scores of one example together. Knows the mathematics and the names of metrics; nothing of intervals or verdicts.
@@ -20,14 +20,19 @@ from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.errors import DomainError, NotPaired, counted_rows
-from service.curves.hull import roc_convex_hull
-from service.curves.operating_points import OperatingPoint, at_threshold, operating_points, value_of
+from service.curves.curve_statistics import CurveStatistics, curve_statistics
+from service.curves.decisions import Decision, chosen_rows_of
+from service.curves.hull import RocHull, roc_convex_hull
+from service.curves.operating_points import OperatingPoint, operating_points, row_at_threshold, value_of
 from service.curves.partial_areas import partial_areas
+from service.curves.probability_statistics import ProbabilityStatistics
 from service.curves.sample import Sample
+from service.inference.metric import AREAS, AREAS_WITH_INTERVALS, STATISTICS, Metric
 from service.inference.partial_influence import Area, partial_mean
+from service.inference.probability_errors import error_of_statistic
 from service.inference.proportions import PairedShares, Share
+from service.inference.rates import Rate
 from service.inference.resampled import Statistic
-from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, Metric
 from service.inference.spread import Spread, standard_error
 from service.inference.strata import Strata, Stratum, paired_strata, strata
 
@@ -65,6 +70,8 @@ class EvaluatedModel:
             swept = metric.name in AREAS_WITH_INTERVALS and self.known is None and self.table.rises
             area: float | None = getattr(self.table.swept if swept else self._areas, metric.name)
             return area
+        if metric.name in STATISTICS:
+            return self._statistic(metric)
         value, _ = self._read(metric)
         return None if np.isnan(value) else value
 
@@ -76,14 +83,23 @@ class EvaluatedModel:
             return lambda tp, fp: partial_mean(tp, fp, part)
         return lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp)
 
+    def error_of(self, metric: Metric) -> float | None:
+        """The standard error of a statistic of probabilities; None if it shows no spread."""
+        assert self.probabilities is not None  # noqa: S101  # a statistic that has a value
+        return error_of_statistic(metric.name, self.probabilities, self.strata)
+
     def standard_error(self, area: Area) -> float:
         """The standard error of an area, which is computed once."""
         if area not in self._errors:
             self._errors[area] = standard_error(self.strata, area)
         return self._errors[area]
 
+    def rate(self, metric: Metric) -> Rate:
+        """The metric of a row, as a function."""
+        return Rate(metric.name, metric.weight, self.table.positives, self.table.negatives)
+
     def shares(self, metric: Metric) -> tuple[Share, Share]:
-        """Recall and fpr at the metric's threshold."""
+        """Recall and fpr of the metric's row."""
         return self.shares_at(self.row(metric))
 
     def shares_at(self, row: int) -> tuple[Share, Share]:
@@ -93,10 +109,30 @@ class EvaluatedModel:
         return Share(called[0] / self.table.positives, sizes[0]), Share(called[1] / self.table.negatives, sizes[1])
 
     def row(self, metric: Metric) -> int:
-        """The row of the metric's threshold, which exists."""
+        """The row of the metric's decision, which exists."""
         _, row = self._read(metric)
-        assert row is not None  # noqa: S101  # a metric with a value at a threshold has a row
+        assert row is not None  # noqa: S101  # a metric with a value at a decision has a row
         return row
+
+    @cached_property
+    def probabilities(self) -> ProbabilityStatistics | None:
+        """What the scores are worth as probabilities; None if they are none."""
+        return ProbabilityStatistics.of(self.table)
+
+    @cached_property
+    def _statistics(self) -> CurveStatistics:
+        return curve_statistics(self.table, RocHull.of(self.table), self.probabilities)
+
+    def _statistic(self, metric: Metric) -> float | None:
+        """A number of all scores; gini from the area, which open groups bound."""
+        if metric.name == "gini":
+            roc = self.value(Metric("roc"))
+            return None if roc is None else 2 * roc - 1
+        if metric.bins is not None:
+            binned = ProbabilityStatistics.of(self.table, metric.bins)
+            return None if binned is None else binned.reliability.ece
+        value: float | None = getattr(self._statistics, metric.name)
+        return value
 
     @cached_property
     def _areas(self) -> Areas:
@@ -119,11 +155,29 @@ class EvaluatedModel:
     def _reading(self, metric: Metric) -> tuple[float, int | None]:
         if metric.part is not None:
             return float(partial_areas(self.table, [metric.part]).mean[0]), None
-        if metric.at_threshold is not None:
-            return at_threshold(self.table, self.evaluation, metric.at_threshold, metric.name, metric.at)
+        if metric.decision is not None:
+            row = self._row_of(metric.decision, metric.name)
+            if row is None:
+                return np.nan, None
+            counts = self.table.tp[[row]], self.table.fp[[row]]
+            return float(self.rate(metric).of_counts(*counts, whole=self.table.integral)[0]), row
         assert metric.at is not None  # noqa: S101  # every metric but an area has a place
         points = operating_points(self.table, [OperatingPoint(metric.name, metric.at)])
         return float(points.value[0]), None
+
+    def _row_of(self, decision: Decision, name: str) -> int | None:
+        """The row of a decision; among open groups, a budget or the best takes one at the end of a group."""
+        groups = self.evaluation.groups if isinstance(self.evaluation, Arranged) else None
+        if (threshold := decision.at_threshold) is not None:
+            # Inside a group, both orders bound what rises with tp and falls with fp, or the reverse; a share does not.
+            if groups is not None and name == "share" and groups.divided_by(np.array([threshold])).any():
+                return None
+            return row_at_threshold(self.table, self.evaluation, threshold)
+        if not isinstance(self.evaluation, Arranged):
+            return chosen_rows_of(self.table, [decision])[0]
+        ends = np.append(0, np.maximum(*self.evaluation.rows))
+        chosen = chosen_rows_of(self.table.select(ends), [decision])[0]
+        return None if chosen is None else int(ends[chosen])
 
 
 @dataclass(frozen=True, eq=False)

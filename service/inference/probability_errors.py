@@ -10,7 +10,7 @@ Roelofs et al. 2022, "Mitigating bias in calibration error estimation", for why 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +19,13 @@ from service.curves.arrays import FloatArray
 from service.curves.curve_statistics import CurveStatistics
 from service.curves.logistic import LogisticFit
 from service.curves.probability_statistics import ProbabilityStatistics
-from service.inference.intervals import Interval, logit_interval, normal_quantile
+from service.inference.intervals import Interval, log_interval, logit_interval, normal_quantile, wald_interval
 from service.inference.proportions import wilson
+from service.inference.spread import standard_error
 from service.inference.strata import Strata, Stratum
+
+NO_SPREAD = "all examples of a class have the same loss, which shows no spread"
+_NO_ERROR = "scores are too close to each other, or weights too far apart, for its standard error in doubles"
 
 STATISTICS_WITH_INTERVALS = ("gini", "brier", "log_loss", "calibration_slope", "calibration_intercept")
 """The statistics that have intervals; gini has that of roc."""
@@ -69,13 +73,11 @@ def statistic_intervals(
     values: CurveStatistics, found: ProbabilityStatistics | None, strata: Strata, level: float, of_roc: Interval | None
 ) -> Iterator[tuple[str, Interval | None]]:
     """The interval of each statistic that has one, None where it has none; `of_roc` is that of the ROC area."""
-    yield "gini", None if of_roc is None else _of_gini(of_roc)
-    errors: dict[str, float | None] = dict.fromkeys(STATISTICS_WITH_INTERVALS[1:])
-    if found is not None and strata.enough:
-        errors = standard_errors(found, strata)
-    for name, error in errors.items():
+    yield "gini", None if of_roc is None else interval_of_gini(of_roc)
+    for name, formula in STATISTIC_FORMULAS.items():
         value: float | None = getattr(values, name)
-        yield name, None if value is None or not error else _FORMULAS[name](value, error, level)
+        error = None if value is None or found is None or not strata.enough else error_of_statistic(name, found, strata)
+        yield name, None if value is None or not error else formula(value, error, level)
 
 
 def without_spread(
@@ -83,35 +85,23 @@ def without_spread(
 ) -> Iterator[tuple[list[str], str]]:
     """The statistics that have a value but no interval, and why."""
     missing = [name for name in STATISTICS_WITH_INTERVALS if getattr(values, name) is not None and not intervals[name]]
-    fits = [name for name in missing if name.startswith("calibration_")]
-    losses = [name for name in missing if name not in fits]
-    if losses:
-        yield losses, "all examples of a class have the same loss, which shows no spread"
-    if fits:
-        yield fits, "scores are too close to each other, or weights too far apart, for its standard error in doubles"
+    for why in (NO_SPREAD, _NO_ERROR):
+        names = [name for name in missing if why_no_error(name) == why]
+        if names:
+            yield names, why
 
 
-def standard_errors(found: ProbabilityStatistics, strata: Strata) -> dict[str, float | None]:
-    """The standard errors of brier, log_loss, slope and intercept; None without a value."""
-    scores = found.scores
-    return {
-        "brier": _of_mean(found, strata, (scores.negative**2, scores.positive**2)),
-        "log_loss": _of_mean(found, strata, scores.losses()),
-        "calibration_slope": None if found.slope is None else _of_fit(found, strata, found.slope),
-        "calibration_intercept": None if found.intercept is None else _of_fit(found, strata, found.intercept),
-    }
+def why_no_error(name: str) -> str:
+    """Why a statistic with a value has no standard error."""
+    return _NO_ERROR if name.startswith("calibration_") else NO_SPREAD
 
 
-def _of_mean(found: ProbabilityStatistics, strata: Strata, losses: tuple[FloatArray, FloatArray]) -> float:
-    """√(Σ_c m/(m - 1) Σ (w (L - L̄_c)/W)²), over both classes c of effective size m, with W all weight."""
-    total, variance = found.table.positives + found.table.negatives, 0.0
-    for stratum, loss in zip(strata.classes, losses, strict=True):
-        at = stratum.rows[0] - 1
-        shares, apart = stratum.masses / stratum.masses.sum(), loss[at]
-        weights = 1.0 if stratum.weights is None else stratum.weights / total
-        deviations = weights * (apart - shares @ apart)
-        variance += stratum.effective / (stratum.effective - 1) * float(stratum.examples @ deviations**2)
-    return math.sqrt(variance) / (total if strata.positives.weights is None else 1.0)
+def error_of_statistic(name: str, found: ProbabilityStatistics, strata: Strata) -> float | None:
+    """The standard error of brier, log_loss, slope or intercept, which has a value; None if there is none above 0."""
+    if name in ("brier", "log_loss"):
+        return standard_error(strata, name) or None
+    fit = found.slope if name == "calibration_slope" else found.intercept
+    return None if fit is None else _of_fit(found, strata, fit)
 
 
 def _of_fit(found: ProbabilityStatistics, strata: Strata, fit: LogisticFit) -> float | None:
@@ -141,26 +131,17 @@ def _squares(stratum: Stratum, found: ProbabilityStatistics, unit: float = 1.0) 
     return squares
 
 
-def _of_gini(roc: Interval) -> Interval:
+def interval_of_gini(roc: Interval, *, difference: bool = False) -> Interval:
+    """That of 2 roc - 1, or of the difference of two such, from that of roc."""
     error = None if roc.standard_error is None else 2 * roc.standard_error
-    return replace(roc, lower=2 * roc.lower - 1, upper=2 * roc.upper - 1, standard_error=error)
+    less = 0.0 if difference else 1.0
+    return replace(roc, lower=2 * roc.lower - less, upper=2 * roc.upper - less, standard_error=error)
 
 
-def _wald(value: float, error: float, level: float) -> Interval:
-    """The value ± z SE."""
-    half = normal_quantile(level) * error
-    return Interval(value - half, value + half, level, "wald", error)
-
-
-def _log(value: float, error: float, level: float) -> Interval:
-    """The value, times and divided by exp(z SE/value), the same on the scale of logarithms."""
-    factor = math.exp(normal_quantile(level) * error / value)
-    return Interval(value / factor, value * factor, level, "log", error)
-
-
-_FORMULAS = {
+STATISTIC_FORMULAS: Mapping[str, Callable[[float, float, float], Interval]] = {
     "brier": logit_interval,
-    "log_loss": _log,
-    "calibration_slope": _wald,
-    "calibration_intercept": _wald,
+    "log_loss": log_interval,
+    "calibration_slope": wald_interval,
+    "calibration_intercept": wald_interval,
 }
+"""{statistic: its interval, from its value, its standard error and the level}"""

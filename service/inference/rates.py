@@ -37,10 +37,10 @@ _BETWEEN, _ROUNDS = 129, 3
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A metric of a row or, with `at`, an index at λ, as a function of recall and fpr, for totals P and N."""
+    """A metric of a row or, with a `weight`, an index at this λ, for totals P and N."""
 
     metric: str
-    at: float | None
+    weight: float | None
     positives: float
     negatives: float
 
@@ -50,12 +50,15 @@ class Rate:
             return recall
         if self.metric == "fpr":
             return fpr
-        tp, fp = recall * self.positives, fpr * self.negatives
-        if self.at is None:
-            return ROW_METRICS[self.metric].value(Matrices(tp, fp, self.positives, self.negatives))
+        return self.of_counts(recall * self.positives, fpr * self.negatives)
+
+    def of_counts(self, tp: FloatArray, fp: FloatArray, *, whole: bool = False) -> FloatArray:
+        """The metric for each tp and fp, (n,), which may be known to be integers; NaN where undefined."""
+        if self.weight is None:
+            return ROW_METRICS[self.metric].value(Matrices(tp, fp, self.positives, self.negatives, whole))
         values = np.zeros(tp.size)
         rows = np.flatnonzero(tp)
-        weight = np.full(rows.size, self.at)
+        weight = np.full(rows.size, self.weight)
         values[rows] = INDICES[self.metric].value(Rows(tp[rows], fp[rows], self.positives), weight, 1 - weight)
         return np.minimum(values, 1)
 

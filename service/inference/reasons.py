@@ -3,6 +3,7 @@
 from service.curves.bounds import Enclosure
 from service.curves.errors import plain
 from service.inference.intervals import Interval
+from service.inference.metric import OF_PROBABILITIES
 from service.inference.rules import Rule, percent
 
 _SIGNIFICANT = 4
@@ -17,7 +18,7 @@ def missed(rule: Rule, value: float) -> str:
 
 def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
     """Say that the interval's unfavourable end is beyond the bound."""
-    end, word = (interval.lower, "low") if rule.kind == "min" else (interval.upper, "high")
+    end, word = rule.end_of(interval.lower, interval.upper), "high" if rule.is_ceiling else "low"
     end_text, bound = _apart(end, rule.bound)
     return (
         f"{rule.of} is {_short(value)}, but with {_percent(interval)} confidence it may be as {word} as {end_text}, "
@@ -25,40 +26,45 @@ def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
     )
 
 
-def dropped(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
-    """Say how far the metric dropped, may have dropped, or provably dropped."""
+_DROP, _RISE = ("dropped", "dropped", "drop"), ("rose", "risen", "rise")
+"""A change as a verb, its participle and its noun."""
+
+
+def changed(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
+    """Say how far the metric dropped or rose, may have, or provably has."""
     from_to = f"went from {_short(baseline)} to {_short(value)}" if value != baseline else f"stayed at {_short(value)}"
-    drop = baseline - value if interval is None else 0.0 - (interval.upper if rule.prove else interval.lower)
-    drop_text, bound = _apart(drop, rule.bound)
+    change = value - baseline if interval is None else rule.end_of(interval.lower, interval.upper)
+    change = change if rule.is_ceiling else 0.0 - change
+    text, bound = _apart(change, rule.bound)
     if rule.bound < 0:
-        return _not_risen(rule, from_to, _apart(0.0 - drop, -rule.bound), interval)
+        return _not_moved(rule, from_to, _apart(0.0 - change, -rule.bound), interval)
+    verb, participle, _ = _RISE if rule.is_ceiling else _DROP
     if interval is None:
-        return (
-            f"{rule.of} dropped by {drop_text}, from {_short(baseline)} to {_short(value)}, more than max_drop {bound}."
-        )
+        return f"{rule.of} {verb} by {text}, from {_short(baseline)} to {_short(value)}, more than {rule.kind} {bound}."
     least = "at least" if rule.prove else "as much as"
-    may = "dropped" if rule.prove else "may have dropped"
+    may = verb if rule.prove else f"may have {participle}"
     return (
-        f"{rule.of} {from_to}; with {_percent(interval)} confidence it {may} by {least} {drop_text}, "
-        f"more than max_drop {bound}."
+        f"{rule.of} {from_to}; with {_percent(interval)} confidence it {may} by {least} {text}, "
+        f"more than {rule.kind} {bound}."
     )
 
 
-def _not_risen(rule: Rule, from_to: str, texts: tuple[str, str], interval: Interval | None) -> str:
-    """Say that the metric did not rise as far as a max_drop below 0 requires."""
-    rise, least = texts
+def _not_moved(rule: Rule, from_to: str, texts: tuple[str, str], interval: Interval | None) -> str:
+    """Say that the metric did not improve as far as a bound below 0 requires."""
+    moved, least = texts
+    _, _, noun = _DROP if rule.is_ceiling else _RISE
     if interval is None:
-        return f"{rule.of} {from_to}, which is less than the rise of {least} that max_drop -{least} requires."
+        return f"{rule.of} {from_to}, which is less than the {noun} of {least} that {rule.kind} -{least} requires."
     end = "is at most" if rule.prove else "may be as little as"
     return (
-        f"{rule.of} {from_to}; with {_percent(interval)} confidence the rise {end} {rise}, less than the {least} that "
-        f"max_drop -{least} requires."
+        f"{rule.of} {from_to}; with {_percent(interval)} confidence the {noun} {end} {moved}, less than the {least} "
+        f"that {rule.kind} -{least} requires."
     )
 
 
 def straddling(rule: Rule, bounds: Enclosure) -> str:
     """Say that open groups allow values on both sides of the bound, and what would decide the rule."""
-    what = f"The difference of {rule.of}" if rule.kind == "max_drop" else f"{rule.of}"
+    what = f"The difference of {rule.of}" if rule.is_change else f"{rule.of}"
     lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
     return (
         f"{what} may be anything from {lower} to {upper} (see the warning bounded). At one end, {rule.kind} "
@@ -69,23 +75,35 @@ def straddling(rule: Rule, bounds: Enclosure) -> str:
 def no_value(rule: Rule, value: float | None) -> str:
     """Say that there is no value to compare with the bound, why, and what would decide the rule."""
     whose = "" if value is None else " in the baseline"
-    why = "a warning says why"
-    if rule.of.at_threshold is not None:
-        nothing = "nothing is called positive there, or " if rule.metric == "precision" else ""
-        why = f"{nothing}the counts or groups have no such threshold; choose another one"
-    elif rule.metric == "recall_at_precision":
-        why = "no curve reaches this precision; choose a lower one"
-    return f"{rule.of} has no value{whose}, so the rule cannot be decided: {why}."
+    return f"{rule.of} has no value{whose}, so the rule cannot be decided: {_why_no_value(rule)}."
+
+
+def _why_no_value(rule: Rule) -> str:
+    decision = rule.decision
+    if decision is None and rule.metric == "recall_at_precision":
+        return "no curve reaches this precision; choose a lower one"
+    if rule.metric in ("calibration_slope", "calibration_intercept"):
+        return "a fit needs the score of every example, between 0 and 1, and classes that overlap"
+    if rule.metric in OF_PROBABILITIES:
+        return "it needs the score of every example, and scores that are probabilities, from 0 to 1"
+    if decision is None:
+        return "a warning says why"
+    if decision.limits:
+        return "no row is within these limits, or the metric is undefined there; choose wider ones"
+    if decision.at_threshold is None:
+        return "it is undefined at that row, as for precision where nothing is called positive"
+    nothing = "nothing is called positive there, or " if rule.metric == "precision" else ""
+    return f"{nothing}the counts or groups have no such threshold; choose another one"
 
 
 def no_interval(rule: Rule) -> str:
     """Say that there is no interval, and so no confidence."""
-    what = "the difference of " if rule.kind == "max_drop" else ""
+    what = "the difference of " if rule.is_change else ""
     return f"There is no interval for {what}{rule.of}, as a warning says, so the rule cannot be decided."
 
 
 def _beyond(rule: Rule) -> str:
-    return "below" if rule.kind == "min" else "above"
+    return "above" if rule.is_ceiling else "below"
 
 
 def _percent(interval: Interval) -> str:

@@ -18,7 +18,7 @@ from service.inference.bootstrap import REPLICATES_WITHIN, LeftOut, bca_ends, ja
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.models import Models
 from service.inference.proportions import Ends, p_value_by_level
-from service.inference.rules import Metric
+from service.inference.metric import Metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,47 +1,32 @@
 """The rules of a gate: a metric, a bound, and how certain the verdict must be.
 
-    metric      what is compared: an area, the mean of a part, or a number at a place `at` or a threshold `at_threshold`
-    bound       one of min, max and max_drop, inclusive
+    bound       one of min, max, max_drop and max_rise, inclusive; the last two are of the difference from a baseline
     confidence  the level of the interval whose unfavourable end must meet the bound
 
-Knows names and numbers only.
+Knows metrics and numbers only.
 """
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from typing import Any
 
-from service.curves.areas import Areas
 from service.curves.arrays import LARGEST_DOUBLE
+from service.curves.decisions import Decision
 from service.curves.errors import plain
-from service.curves.indices import INDICES
-from service.curves.operating_points import METRICS
 from service.curves.partial_areas import PartialRange
+from service.curves.reliability import ReliabilityOptions
+from service.inference.metric import Metric
 
-AREAS = tuple(field.name for field in fields(Areas))
-"""The areas, which are metrics without a place."""
-
-AREAS_WITH_INTERVALS = ("roc", "pr", "average_precision")
-"""The areas that have intervals. A hull is fitted to its test data, so it lies above what new data would give."""
-
-POINTS_WITH_INTERVALS = ("tpr_at_fpr", "precision_at_recall")
-"""The metrics with a place that have intervals. Others take the best of all rows, fitted to the data like a hull."""
-
-PARTIAL = "partial"
-"""The mean height of a part of a curve."""
-
-RATES = ("precision", "recall", "fpr")
-"""The metrics of one row, at a threshold."""
-
-LESS_IS_BETTER = ("fpr",)
-"""The metrics for which lower is better."""
-
-BOUNDS = ("min", "max", "max_drop")
+BOUNDS = ("min", "max", "max_drop", "max_rise")
 """The kinds of bounds."""
 
+CHANGES = {"max_drop": "drop", "max_rise": "rise"}
+"""{bound of the difference from a baseline: what `prove` says to fail only if it is proven}"""
+
 ROUNDING = 2.0**-52
-"""Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01."""
+"""Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01. It is
+relative to the values, if these are above 1."""
 
 REPORTED_DECIMALS = 4
 """The decimals of numbers in reports and pictures, at least."""
@@ -50,64 +35,29 @@ _DIGITS_OF_A_DOUBLE = 17
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
-    """A number of an evaluation: an area, or a metric at an operating point (`at`) or at a deployed threshold.
-
-    part   the range, for PARTIAL.
-    """
-
-    name: str
-    at: float | None = None
-    at_threshold: float | None = None
-    part: PartialRange | None = None
-
-    @property
-    def is_area(self) -> bool:
-        """Whether it is an area under a curve or, for PARTIAL, under a part of one."""
-        return self.part is not None or self.name in AREAS
-
-    @property
-    def family(self) -> str | None:
-        """Its kind of interval: roc, area, point or rate; None if it has no interval."""
-        if self.at_threshold is not None:
-            return "rate"
-        if self.name == "roc":
-            return "roc"
-        if self.name in (*AREAS_WITH_INTERVALS, PARTIAL):
-            return "area"
-        return "point" if self.name in POINTS_WITH_INTERVALS else None
-
-    def __str__(self) -> str:
-        """Name it in a sentence."""
-        if self.part is not None:
-            above = "" if self.part.min_tpr is None else f" above tpr {plain(self.part.min_tpr)}"
-            return f"{self.name} over {self.part.over} {plain(self.part.start)} to {plain(self.part.end)}{above}"
-        at = "" if self.at is None else f" at {_PLACES.get(self.name, 'lambda')} {plain(self.at)}"
-        return self.name + at + ("" if self.at_threshold is None else f" at threshold {plain(self.at_threshold)}")
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, in the contract's terms; exactly one of `min`, `max` and `max_drop` is given.
+    """One rule, in the contract's terms; exactly one of BOUNDS is given.
 
     confidence  the two-sided level of the interval whose unfavourable end must meet the bound.
-    prove       "drop": a `max_drop` fails only if the interval proves the drop.
+    prove       "drop" or "rise": a `max_drop` or `max_rise` fails only if the interval proves it.
     """
 
     metric: str
     at: float | None = None
-    at_threshold: float | None = None
+    decision: Decision | None = None
     min: float | None = None
     max: float | None = None
     max_drop: float | None = None
+    max_rise: float | None = None
     confidence: float | None = None
     prove: str | None = None
     part: PartialRange | None = None
+    bins: ReliabilityOptions | None = None
 
     @property
     def of(self) -> Metric:
         """The metric, with its place."""
-        return Metric(self.metric, self.at, self.at_threshold, self.part)
+        return Metric(self.metric, self.at, self.decision, self.part, self.bins)
 
     @property
     def kind(self) -> str:
@@ -121,6 +71,29 @@ class Rule:
         return bound
 
     @property
+    def is_change(self) -> bool:
+        """Whether the bound is of the difference from a baseline."""
+        return self.kind in CHANGES
+
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether less passes, rather than more."""
+        return self.kind in {"max", "max_rise"}
+
+    @property
+    def limit(self) -> float:
+        """The value, or the difference, that just passes."""
+        return 0.0 - self.bound if self.kind == "max_drop" else self.bound
+
+    def end_of(self, lower: float, upper: float) -> float:
+        """The end of an interval that must meet the bound: the favourable one, if only proof fails the rule."""
+        return upper if self.is_ceiling != bool(self.prove) else lower
+
+    def excess(self, number: float) -> float:
+        """How far a value, or a difference, is beyond the bound; at most 0 if it meets it."""
+        return number - self.limit if self.is_ceiling else self.limit - number
+
+    @property
     def phrase(self) -> str:
         """The rule in words: roc at least 0.8, with 95 % confidence."""
         how = "with" if self.prove is None else "unless disproven with"
@@ -131,42 +104,60 @@ class Rule:
         self, number: float, decimals: int = REPORTED_DECIMALS, *, difference: bool = False, sign: str = ""
     ) -> str:
         """Write a value, or a difference; the one that the bound is for stays on its side of the bound."""
-        limit = 0.0 - self.bound if difference else self.bound
-        is_compared = difference == (self.kind == "max_drop")
+        is_compared = difference == self.is_change
+        limit = self.limit if is_compared else self.bound
         if is_compared and difference and abs(number - limit) <= ROUNDING:
             number = limit
         limits = (limit,) * is_compared + (() if difference else (float(round(number)),))
         return in_decimals(number, decimals, *limits, sign=sign)
 
     def given(self) -> dict[str, Any]:
-        """The fields of a metric that were given; of a range, both ends. JSON has no infinite threshold."""
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        if self.part is not None:
-            part = self.part
-            ends = dict(zip(RANGE_KEYS, (part.over, part.start, part.end, part.min_tpr), strict=True))
-            given = {"metric": self.metric} | ends | given | {"part": None}
-        if self.at_threshold is not None:
-            given["at_threshold"] = min(max(self.at_threshold, -LARGEST_DOUBLE), LARGEST_DOUBLE)
+        """The fields that were given, as a request has them. JSON has no infinite threshold."""
+        given: dict[str, Any] = {"metric": self.metric}
+        if (part := self.part) is not None:
+            given |= zip(RANGE_KEYS, (part.over, part.start, part.end, part.min_tpr), strict=True)
+        given["at"] = self.at
+        if self.decision is not None:
+            given |= asdict(self.decision)
+        if (threshold := given.get("at_threshold")) is not None:
+            given["at_threshold"] = min(max(threshold, -LARGEST_DOUBLE), LARGEST_DOUBLE)
+        if self.bins is not None:
+            given |= asdict(self.bins)
+        given |= {name: getattr(self, name) for name in (*BOUNDS, "confidence", "prove")}
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> "Rule":
         """Read what `given` wrote."""
-        given = dict(given)
-        ends = given.pop("over", None), given.pop("from", 0.0), given.pop("to", 1.0), given.pop("min_tpr", None)
+        rule = {name: value for name, value in given.items() if name in _OWN_KEYS}
         if abs(given.get("at_threshold", 0)) == LARGEST_DOUBLE:
-            given["at_threshold"] = math.copysign(math.inf, given["at_threshold"])
-        rule = cls(**given)
-        return rule if ends[0] is None else replace(rule, part=PartialRange(*ends))
+            given = given | {"at_threshold": math.copysign(math.inf, given["at_threshold"])}
+        decision = {name: given[name] for name in DECISION_KEYS if name in given}
+        bins = {name: given[name] for name in BIN_KEYS if name in given}
+        if "over" in given:
+            rule["part"] = PartialRange(given["over"], given.get("from", 0.0), given.get("to", 1.0), given.get("min_tpr"))
+        return cls(
+            **rule,
+            decision=Decision(**decision) if decision else None,
+            bins=ReliabilityOptions(**bins) if bins else None,
+        )
 
 
 RANGE_KEYS = ("over", "from", "to", "min_tpr")
 """The keys of a rule that describe the range of PARTIAL."""
 
-RULE_KEYS = (*(each.name for each in fields(Rule) if each.name != "part"), *RANGE_KEYS)
+DECISION_KEYS = tuple(each.name for each in fields(Decision))
+"""The keys of a rule that name a row."""
+
+BIN_KEYS = tuple(each.name for each in fields(ReliabilityOptions))
+"""The keys of a rule that describe the bins of ece."""
+
+_OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})
+
+RULE_KEYS = (*_OWN_KEYS, *RANGE_KEYS, *DECISION_KEYS, *BIN_KEYS)
 """All keys that a rule may have."""
 
-_WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most"}
+_WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most", "max_rise": "rise at most"}
 """The kinds of bounds, as phrases name them."""
 
 
@@ -186,10 +177,3 @@ def _side(number: float, limit: float) -> int:
 def percent(level: float) -> str:
     """Write a level in percent, with all its digits."""
     return f"{(100 * Decimal(repr(level))).normalize():f}"
-
-
-_PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}
-"""{metric: the name of what `at` gives}, where that is not lambda."""
-
-METRIC_NAMES = tuple(dict.fromkeys((*AREAS, PARTIAL, *METRICS, *RATES, *INDICES)))
-"""All metrics that a rule may name."""

@@ -34,7 +34,7 @@ from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_wi
 from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
 from service.inference.models import EvaluatedModel, Models
-from service.inference.rules import AREAS_WITH_INTERVALS, Metric
+from service.inference.metric import AREAS_WITH_INTERVALS, Metric
 
 _METRICS = tuple(Metric(name) for name in AREAS_WITH_INTERVALS)
 

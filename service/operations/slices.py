@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from service.curves.area_columns import SHARED_AREAS
-from service.inference.rules import AREAS_WITH_INTERVALS
+from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.sliced import Sliced, evaluate_slices
 from service.operations.curves import ANSWER as OF_ALL_ROWS
 from service.operations.operation import Operation, Selection

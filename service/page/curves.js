@@ -20,6 +20,12 @@ export const METRICS = {
 	recall: "recall",
 	precision: "precision",
 	fpr: "false positive rate",
+	specificity: "specificity",
+	accuracy: "accuracy",
+	f1: "F1",
+	mcc: "MCC",
+	brier: "Brier score",
+	log_loss: "log loss",
 	f_measure: "F1",
 	called: "share called positive",
 };

@@ -13,6 +13,9 @@ import {METRICS, drawn, model, putPictures, row} from "./curves.js";
 import {writeCopies} from "./copies.js";
 
 const AREAS = ["roc", "pr", "average_precision"];
+const OF_ROW = ["recall", "precision", "fpr", "specificity", "accuracy", "f1", "mcc"];
+const LOSSES = ["brier", "log_loss"];
+const LESS_IS_BETTER = ["fpr", ...LOSSES];
 const SIGNS = {passed: "✓", failed: "✗", undecided: "?"};
 
 let judgement = 0; // the last one that was asked for
@@ -77,21 +80,22 @@ function sentence(other, baseline, checks) {
 
 /** Add the fields of a bound; the element's `rule` returns the rule, unless there is no bound yet. */
 export function addRule(metric, bound, isSure) {
-	const isArea = name => AREAS.includes(name);
-	const metrics = [...AREAS, "recall", "precision", "fpr"].map(name =>
+	const isArea = name => AREAS.includes(name) || LOSSES.includes(name);
+	const metrics = [...AREAS, ...OF_ROW, ...LOSSES].map(name =>
 		option(name, METRICS[name] + (isArea(name) ? "" : " at the threshold")),
 	);
 	const what = make("select", {ariaLabel: "Metric"}, ...metrics);
 	const kind = make("select", {ariaLabel: "Kind of bound"});
-	const range = {type: "number", min: -1, max: 1, step: "any"};
-	const field = make("input", {...range, value: bound, ariaLabel: "Bound"});
+	const field = make("input", {type: "number", step: "any", value: bound, ariaLabel: "Bound"});
 	const confidence = make("input", {type: "checkbox", checked: isSure});
 	const remove = makeText("button", "Remove");
 	const label = make("label", {}, confidence, " with 95 % confidence");
 	const made = make("div", {className: "rule"}, what, kind, field, label, remove);
 	const offerKinds = () => {
-		const falls = [option("min", "at least"), option("max_drop", "drop at most")];
-		kind.replaceChildren(...(what.value === "fpr" ? [] : falls), option("max", "at most"));
+		const least = option("min", "at least");
+		const most = option("max", "at most");
+		const isHighBetter = !LESS_IS_BETTER.includes(what.value);
+		kind.replaceChildren(...(isHighBetter ? [least, option("max_drop", "drop at most"), most] : [most, option("max_rise", "rise at most")]));
 	};
 	what.value = metric;
 	offerKinds();
@@ -125,8 +129,8 @@ export async function judge() {
 	const rules = [...byId("rules").children].map(made => made.rule()).filter(Boolean);
 	const hasBaseline = models().length > 1 && byId("baseline").value !== model;
 	const baseline = hasBaseline && {baseline_scores: byId("baseline").value, paired: "true"};
-	document.querySelectorAll("[value=max_drop]").forEach(drop => {
-		drop.disabled = models().length < 2;
+	document.querySelectorAll("[value=max_drop], [value=max_rise]").forEach(change => {
+		change.disabled = models().length < 2;
 	});
 	writeCopies(rules, baseline);
 	let answer = {checks: []};

@@ -99,6 +99,10 @@ _METRICS_ELSEWHERE = {
     ("average_precision",): ("ap",),
     ("pr or average_precision",): ("auprc", "pr_auc", "auc_pr", "precision_recall_auc"),
     ("partial",): ("pauc", "partial_auc"),
+    ("brier",): ("brier_loss",),
+    ("log_loss",): ("logloss", "cross_entropy", "nll"),
+    ("ece",): ("calibration_error", "expected_calibration_error"),
+    ("gini",): ("accuracy_ratio", "somers_d", "gain_capture"),
 }
 """{what to use, the likeliest first, each beginning with a name: what other programs call it}"""
 

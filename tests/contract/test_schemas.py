@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.curves.indices import INDICES
-from service.inference.rules import METRIC_NAMES
+from service.inference.metric import METRIC_NAMES
 from service.operations import OPERATIONS
 from service.wire.formats.inputs import COLUMN_PARAMETERS
 from service.wire.requests.comparisons_schemas import ComparisonsRequestSchema

@@ -12,7 +12,8 @@ from service.curves.sample import Sample
 from service.inference.differences import DifferenceOptions, ModelDifferences, evaluate_differences, holm
 from service.inference.gate import GateOptions, evaluate_gate
 from service.inference.intervals import IntervalOptions
-from service.inference.rules import AREAS_WITH_INTERVALS, Rule
+from service.inference.metric import AREAS_WITH_INTERVALS
+from service.inference.rules import Rule
 from tests.curves.test_probabilities import LABELS, SCORES
 
 COLUMNS = {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from service.inference.gate import Check, GateOptions, _drop_verdict, evaluate_gate
+from service.inference.gate import Check, GateOptions, _change_verdict, evaluate_gate
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import Rule
@@ -58,7 +58,7 @@ def expected_interval(request: Request, rule: dict[str, Any]) -> twin.Interval |
     if "confidence" not in rule and request.intervals is None:
         return None
     level, method = level_of(request, rule), request.options.method
-    if "max_drop" not in rule:
+    if not {"max_drop", "max_rise"} & rule.keys():
         return twin.interval(request.current, rule, level, method)
     assert request.baseline is not None
     return twin.difference_interval(request.current, request.baseline, rule, level, method, paired=request.paired)
@@ -79,13 +79,15 @@ def same_interval(found: Interval | None, expected: twin.Interval | None, level:
 def same_p_value(check: Check, request: Request, rule: dict[str, Any]) -> bool:
     """Whether a p-value is that of the interval shown; metrics other than roc have one only with it."""
     both, method = (request.current, request.baseline), twin.method_of(rule, request.options.method, difference=True)
-    wanted = "max_drop" in rule and check.interval is not None
-    always = rule["metric"] == "roc" and method not in twin.BOOTSTRAPS
+    wanted = check.rule.is_change and check.interval is not None
+    always = rule["metric"] in ("roc", "gini") and method not in twin.BOOTSTRAPS
     if None in (*both, check.value, check.baseline) or not (wanted or always):
         return check.p_value is None
     if not all(twin.has_intervals(each, rule) for each in both) or method is None:
         return check.p_value is None
-    derived = "at_threshold" in rule and (rule["metric"] not in twin.SHARES or not request.paired)
+    derived = rule["metric"] in twin.STATISTICS
+    if reference.is_of_row(rule):
+        derived = rule["metric"] not in twin.SHARES or not request.paired
     resampled = method in twin.BOOTSTRAPS and not {check.value, check.baseline} & {0.0, 1.0}
     if (derived or resampled) and not (request.paired and twin.same(*both)):
         return (check.p_value is None and not derived) or 0 <= check.p_value <= 1
@@ -113,15 +115,13 @@ class TestTwin:
 
 
 def number_of(check: Check) -> float:
-    """The number compared with the bound: a value or the end of an interval; for drops, how deep the drop is."""
+    """The number compared with the bound: a value or the end of an interval; for changes, how large it is."""
     rule = check.rule
-    if rule.kind == "max_drop":
-        if rule.confidence is None:
-            return -check.difference
-        return -(check.interval.upper if rule.prove else check.interval.lower)
-    if rule.confidence is None:
-        return check.value
-    return check.interval.lower if rule.kind == "min" else check.interval.upper
+    number = check.difference if rule.is_change else check.value
+    if rule.confidence is not None:
+        upper = rule.kind in ("max", "max_rise") if rule.prove is None else rule.kind == "max_drop"
+        number = check.interval.upper if upper else check.interval.lower
+    return -number if rule.kind == "max_drop" else number
 
 
 @pytest.mark.parametrize(("against", "method"), some(product(BASELINES, ["auto", "delong", "bca"]), 4))
@@ -135,11 +135,12 @@ def test_every_bound_is_inclusive_to_the_last_digit(against: str, method: str) -
     at, beyond = [], []
     for check in decided:
         rule, kind, number = check.rule.given(), check.rule.kind, number_of(check)
+        slack = float(reference.SLACK) * max(1.0, check.value, check.baseline or 0.0)
         at.append(rule | {kind: number})
         next_to_it = {
-            "min": math.nextafter(number, 2),
-            "max": math.nextafter(number, -2),
-            "max_drop": number - 2 * float(reference.SLACK),
+            "min": math.nextafter(number, math.inf),
+            "max": math.nextafter(number, -math.inf),
+            **dict.fromkeys(("max_drop", "max_rise"), number - 2 * slack),
         }
         beyond.append(rule | {kind: next_to_it[kind]})
     assert {check.status for check in replace(request, rules=at).checks()} == {"passed"}
@@ -159,7 +160,7 @@ class TestBounds:
 
     def test_a_drop_is_met_up_to_rounding_and_no_further(self) -> None:
         slack = float(reference.SLACK)
-        found = [_drop_verdict(Rule("roc", max_drop=0.25), 0.5 - more, 0.75, None) for more in (slack, 1.5 * slack)]
+        found = [_change_verdict(Rule("roc", max_drop=0.25), 0.5 - more, 0.75, None) for more in (slack, 1.5 * slack)]
         assert [status for status, _ in found] == ["passed", "failed"]
 
     def test_a_number_that_meets_its_bound_is_not_to_blame(self) -> None:

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from service.curves.decisions import Decision
 from service.inference.intervals import normal_quantile
 from service.inference.methods import closed_interval, closed_p_value
 from service.inference.models import Models
 from service.inference.proportions import PairedShares
 from service.inference.rates import Rate, paired_rate_ends
-from service.inference.rules import Metric
+from service.inference.metric import Metric
 from tests import reference_score as reference
 from tests.inference.shares import Parts, Z
 from tests.reference_gate_intervals import trials_of
@@ -59,7 +60,7 @@ def test_the_shares_of_an_evaluation_are_those_of_its_examples(both):
         class_of(data, data, positive=positive) for positive in (True, False)
     )
     for name, share, trials in (("recall", recall, of_positives), ("fpr", fpr, of_negatives)):
-        interval = closed_interval(model, Metric(name, at_threshold=THRESHOLD), [share], 0.95, "score")
+        interval = closed_interval(model, Metric(name, decision=Decision(at_threshold=THRESHOLD)), [share], 0.95, "score")
         wanted = [reference.wilson_end(share, trials, z) for z in (-Z, Z)]
         assert (interval.lower, interval.upper) == pytest.approx(tuple(wanted), rel=0, abs=1e-9)
         assert (interval.method, interval.standard_error) == ("score", None)
@@ -75,7 +76,7 @@ HEAVY = Data([0.9, 0.9, 0.9, 0.1, 0.1, 0.9] * 2, [True] * 6 + [False] * 6, [5.0,
 def test_the_paired_shares_of_two_evaluations_are_those_of_their_examples(both):
     pair = Models.of(*(each.sample() for each in both), paired=True)
     for name, positive in (("recall", True), ("fpr", False)):
-        metric = Metric(name, at_threshold=THRESHOLD)
+        metric = Metric(name, decision=Decision(at_threshold=THRESHOLD))
         values = pair.values(metric)
         _, b, c, trials = class_of(*both, positive=positive)
         interval = closed_interval(pair, metric, values, 0.95, "score")
@@ -93,7 +94,7 @@ def test_a_paired_precision_is_made_of_the_shares_of_both_classes():
         random.choice([0.2, 0.4, 0.5, 0.8], 60, p=p).tolist() for p in ([0.3, 0.3, 0.2, 0.2], [0.5, 0, 0.2, 0.3])
     ]
     one, other = (Data([x + 0.3 * y for x, y in zip(c, labels, strict=True)], labels, weights) for c in columns)
-    pair, metric = Models.of(one.sample(), other.sample(), paired=True), Metric("precision", at_threshold=THRESHOLD)
+    pair, metric = Models.of(one.sample(), other.sample(), paired=True), Metric("precision", decision=Decision(at_threshold=THRESHOLD))
     interval = closed_interval(pair, metric, pair.values(metric), 0.9, "score")
     classes = [class_of(one, other, positive=positive) for positive in (True, False)]
     sizes = tuple(

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.curves.decisions import Decision
 from service.curves.errors import plain
-from service.inference.rules import AREAS, AREAS_WITH_INTERVALS, BOUNDS, METRIC_NAMES, Metric, Rule, percent
+from service.inference.metric import AREAS, AREAS_WITH_INTERVALS, METRIC_NAMES, Metric
+from service.inference.rules import BOUNDS, Rule, percent
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
 from tests.support.strategies import examples
@@ -22,7 +24,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 def test_the_names_are_those_of_the_contract() -> None:
     assert tuple(reference.AREAS) == AREAS
     assert set(AREAS) - set(AREAS_WITH_INTERVALS) == set(twin.WITHOUT_INTERVAL)
-    assert set(METRIC_NAMES) == {metric["metric"] for metric in reference.metrics()}
+    fits = {"calibration_slope", "calibration_intercept"}  # which have no slow twin
+    assert set(METRIC_NAMES) == {metric["metric"] for metric in reference.metrics()} | fits
     assert len(METRIC_NAMES) == len(set(METRIC_NAMES))
 
 
@@ -40,12 +43,16 @@ def test_the_names_are_those_of_the_contract() -> None:
         ({"metric": "tpr_at_fpr", "at": 0.0}, "tpr_at_fpr at fpr 0"),
         ({"metric": "f_measure", "at": 1 / 3}, "f_measure at lambda 0.3333333333333333"),
         ({"metric": "fpr", "at_threshold": -12.5}, "fpr at threshold -12.5"),
+        ({"metric": "recall", "at_share": 0.01}, "recall at share 0.01"),
+        ({"metric": "precision", "best": "f1", "min_recall": 0.5}, "precision at best f1, recall >= 0.5"),
+        ({"metric": "kulczynski", "at_fpr": 0.1}, "kulczynski at fpr 0.1"),
+        ({"metric": "ece", "bins": 10, "by": "mass"}, "ece of 10 bins by mass"),
         ({"metric": "jaccard", "at": 0.5, "at_threshold": 1e22}, "jaccard at lambda 0.5 at threshold 1e+22"),
     ],
 )
 def test_a_metric_is_named_with_its_place(rule: dict[str, Any], name: str) -> None:
     parsed = Rule.read(rule | {"min": 0.5})
-    assert parsed.of == Metric(parsed.metric, parsed.at, parsed.at_threshold, parsed.part)
+    assert parsed.of == Metric(parsed.metric, parsed.at, parsed.decision, parsed.part, parsed.bins)
     assert parsed.given() == rule | {"min": 0.5}
     assert str(parsed.of) == name
 
@@ -57,7 +64,7 @@ def test_a_rule_has_one_bound(kind: str) -> None:
         assert (rule.kind, rule.bound) == (kind, bound)
         assert rule.given() == {"metric": "roc", kind: bound}
     whole = {"metric": "jaccard", "at": 0.0, "at_threshold": 0.0, kind: 0.0, "confidence": 0.9}
-    assert Rule(**whole).given() == whole
+    assert Rule.read(whole).given() == whole
 
 
 @given(finite)
@@ -72,7 +79,7 @@ def test_a_number_is_written_with_all_its_digits(number: float) -> None:
 @given(finite, finite)
 @examples(100)
 def test_two_places_have_two_names(one: float, other: float) -> None:
-    names = {str(Metric("recall", at_threshold=threshold)) for threshold in (one, other)}
+    names = {str(Metric("recall", decision=Decision(at_threshold=threshold))) for threshold in (one, other)}
     assert len(names) == 1 + (plain(one) != plain(other))
 
 

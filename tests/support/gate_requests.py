@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from service.inference.gate import Check, Gate, GateOptions, evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS
-from service.inference.rules import Metric, Rule
+from service.inference.metric import Metric
+from service.inference.rules import CHANGES, Rule
 from tests import reference_gate_intervals
-from tests.reference_gate import Evaluation, metrics
+from tests.reference_gate import Evaluation, kinds_of_bounds, metrics
 from tests.support.strategies import Data, Rows, evaluation_of, plain_weights, samples, sweeps, tied_scores
 
 ANALYTIC = ("auto", "delong", "logit")
@@ -73,6 +74,9 @@ def placed_metrics(draw: st.DrawFn) -> dict[str, Any]:
         metric["at"] = draw(places)
     if "at_threshold" in metric:
         metric["at_threshold"] = draw(thresholds)
+    for way in ("at_share", "at_fpr", "at_recall"):
+        if way in metric:
+            metric[way] = draw(places)
     return metric
 
 
@@ -80,12 +84,12 @@ def placed_metrics(draw: st.DrawFn) -> dict[str, Any]:
 def rules(draw: st.DrawFn, *, baseline: bool) -> dict[str, Any]:
     """Any rule."""
     rule = draw(placed_metrics())
-    kind = draw(st.sampled_from(["min", "max", "max_drop"] if baseline else ["min", "max"]))
+    kind = draw(st.sampled_from(kinds_of_bounds(rule) if baseline else ["min", "max"]))
     rule[kind] = draw(bounds)
     if has_interval(rule) and draw(st.booleans()):
         rule["confidence"] = draw(st.sampled_from([0.5, 0.9, 0.95, 0.999]))
-        if kind == "max_drop" and draw(st.booleans()):
-            rule["prove"] = "drop"
+        if kind in CHANGES and draw(st.booleans()):
+            rule["prove"] = CHANGES[kind]
     return rule
 
 
@@ -151,9 +155,9 @@ BASELINES: dict[str, tuple[Evaluation, bool]] = {
 def every_rule() -> Iterator[dict[str, Any]]:
     """Every metric with every kind of bound, each without confidence, with it, and with prove; all bounds are 0."""
     for metric in metrics():
-        for kind in ("min", "max", "max_drop"):
+        for kind in kinds_of_bounds(metric):
             yield metric | {kind: 0.0}
             if has_interval(metric):
                 yield metric | {kind: 0.0, "confidence": 0.9}
-        if has_interval(metric):
-            yield metric | {"max_drop": 0.0, "confidence": 0.9, "prove": "drop"}
+        for kind in set(kinds_of_bounds(metric)) & CHANGES.keys() if has_interval(metric) else ():
+            yield metric | {kind: 0.0, "confidence": 0.9, "prove": CHANGES[kind]}

@@ -3,6 +3,7 @@
 Knows the command's options and statuses; answer.py or the server decides the verdict.
 """
 
+import math
 import os
 import sys
 import traceback
@@ -18,7 +19,7 @@ from service.cli.asking import Question
 from service.cli.command_error import CommandError
 from service.cli.engine_options import engine_options
 from service.cli.files import SUFFIXES, suffix_of
-from service.cli.gate.first_rules import PROBE, PROBE_OF_DROPS, rules_json, rules_text
+from service.cli.gate.first_rules import probe, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
 from service.cli.gate.question import question_of
 from service.cli.gate.rules_file import Rules
@@ -81,6 +82,9 @@ _OPTIONS_AND_FILES: list[click.Parameter] = [
     click.Option(["--markdown"], help="Write a report in Markdown.", **_REPORT),
     PLOT_OPTION,
     click.Option(
+        ["--at", "threshold"], type=float, metavar="T", help="With --init: rules about recall and precision at T, too."
+    ),
+    click.Option(
         ["--init"],
         is_flag=True,
         help="Print a first RULES.toml that SCORES meet, alone or against OLD. With --json: a RULES.json.",
@@ -101,6 +105,7 @@ def gate(
     plot: Path | None,
     as_json: bool,
     init: bool,
+    threshold: float | None,
     **options: Any,  # noqa: ANN401  # click's
 ) -> None:
     """Check whether SCORES meet the rules in RULES.toml.
@@ -119,6 +124,8 @@ def gate(
     of_baseline = texts_of_baseline(options)
     if of_baseline and baseline is None:
         raise click.UsageError("Options of the baseline need --baseline OLD.")
+    if threshold is not None and not (init and math.isfinite(threshold)):
+        raise click.UsageError("--at T, a finite threshold, is for --init; a rule has at_threshold.")
     if init and (junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
     old = [] if baseline is None else [baseline]
@@ -140,7 +147,7 @@ def gate(
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
         rules = Rules("the first rules", {}, {})
-        document = _probed(question_of(rules, sources, given, of_baseline, access.server))
+        document = _probed(question_of(rules, sources, given, of_baseline, access.server), threshold)
         _print(
             rules_json(document)
             if as_json
@@ -168,16 +175,17 @@ def _refuse_other_order(rules: str, scores: str) -> None:
             raise click.UsageError(f"RULES.toml comes first, then SCORES; {name} ends in .{suffix_of(name)}.")
 
 
-def _probed(question: Question) -> dict[str, Any]:
+def _probed(question: Question, threshold: float | None) -> dict[str, Any]:
     """Get the numbers for first rules; with a baseline, those of paired rows if they can be."""
     document: dict[str, Any]
     if len(question.parts) == 1:
-        document = orjson.loads(question.ask(more=PROBE))
+        document = orjson.loads(question.ask(more=probe(threshold, drops=False)))
     else:
+        asked = probe(threshold, drops=True)
         try:
-            document = orjson.loads(question.ask(more=PROBE_OF_DROPS | {"paired": True}))
+            document = orjson.loads(question.ask(more=asked | {"paired": True}))
         except CommandError:  # the files have other rows, or cannot be used at all
-            document = orjson.loads(question.ask(more=PROBE_OF_DROPS))
+            document = orjson.loads(question.ask(more=asked))
     for warning in document["warnings"]:
         if warning["code"] not in {"loose_rule", "below_chance"}:  # the rules say the latter
             click.echo(terminal_safe(f"Warning: {question.parts[0].source.name}: {warning['detail']}"), err=True)

@@ -27,11 +27,19 @@ PROBE: dict[str, Any] = {
 }
 """The request for the numbers; every model that has them passes."""
 
-PROBE_OF_DROPS: dict[str, Any] = PROBE | {
-    "rules": PROBE["rules"]
-    + [{"metric": metric, "max_drop": 1, "confidence": LEVEL} for metric in ("roc", "average_precision")]
-}
-"""The same with a baseline; no area drops by more than 1."""
+
+def probe(threshold: float | None, *, drops: bool) -> dict[str, Any]:
+    """The request for the numbers, also of recall and precision at a threshold, and of `drops` from a baseline.
+
+    No area drops by more than 1.
+    """
+    rules = list(PROBE["rules"])
+    if threshold is not None:
+        rules += [{"metric": metric, "at_threshold": threshold, "min": 0} for metric in ("recall", "precision")]
+    if drops:
+        rules += [{"metric": area, "max_drop": 1, "confidence": LEVEL} for area in ("roc", "average_precision")]
+    return PROBE | {"rules": rules}
+
 
 _STEPS = 1000
 """Bounds are rounded to thousandths, on the side where today's numbers meet them: that is easy to read."""
@@ -53,6 +61,8 @@ _MEANINGS = {
     "average_precision": "Average precision: mean precision, weighted by each rise in recall.",
     "tpr_at_fpr": "The true positive rate at the highest false positive rate you can afford.",
     "roc_hull": "The area under the convex hull of the ROC curve.",
+    "recall": "At the threshold that you deploy: of the positives, the share that is called so.",
+    "precision": "At the threshold that you deploy: of what is called positive, the share that is.",
 }
 
 _PAIRED = """
@@ -76,7 +86,7 @@ _DROP = """
 """
 
 _DEPLOYED = """
-# At the threshold that you deploy; precision, recall, fpr and the trade-off indices can be checked there.
+# At the threshold that you deploy; --at T makes such rules from today's numbers.
 #[[rules]]
 #metric = "precision"
 #at_threshold = 0.5
@@ -106,7 +116,8 @@ def rules_text(
     lines += [_DROPS.format(percent=percent(LEVEL)) if drops else _DROP]
     for check in drops:
         lines += [_about_drop(check), *_rule_lines(check)]
-    return "".join([*lines, _DEPLOYED])
+    deployed = [] if any("at_threshold" in check["rule"] for check in [*kept, *left_out]) else [_DEPLOYED]
+    return "".join([*lines, *deployed])
 
 
 def rules_json(document: dict[str, Any]) -> str:

@@ -32,10 +32,10 @@ _NOT_SHOWN = {
     **dict.fromkeys(("interval", "method"), "not asked for, or a warning says why"),
     "baseline": "the metric has no value there",
     "difference": "one of the two has no value",
-    "p": "given with the interval of a drop only",
+    "p": "given with the interval of a difference only",
 }
 
-_BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <="}
+_BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <=", "max_rise": "rise <="}
 
 
 def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:
@@ -123,11 +123,11 @@ def _number(rule: Rule, number: float | None, *, difference: bool = False, sign:
 
 def _interval(rule: Rule, check: dict[str, Any]) -> str:
     """Format the interval; one of the difference is marked as such, others are of the value."""
-    interval, of_drop = check["interval"], rule.kind == "max_drop"
+    interval, of_change = check["interval"], rule.is_change
     if interval is None:
         return "-"
-    ends = (_number(rule, interval[end], difference=of_drop) for end in ("lower", "upper"))
-    return f"{'difference ' if of_drop else ''}{' to '.join(ends)}"
+    ends = (_number(rule, interval[end], difference=of_change) for end in ("lower", "upper"))
+    return f"{'difference ' if of_change else ''}{' to '.join(ends)}"
 
 
 def _verdict_line(document: dict[str, Any]) -> str:

@@ -22,6 +22,9 @@ from service.curves.clock import still_time
 LARGEST_IN_SERIES = 1 / 17
 """Up to this z, where Δn/n = 1/8, the series omits 2^-56 of the integral; sweep.c has the same limit."""
 
+_LARGEST_SQUARED = 2.0**31
+"""Products of whole counts up to this fit into 64 bits."""
+
 
 def order(scores: FloatArray, *, descending: bool) -> IntArray:
     """The order of scores, equal ones as they came."""
@@ -55,6 +58,10 @@ def running_sums(numbers: FloatArray) -> FloatArray:
 
 def turns(tp: FloatArray, fp: FloatArray, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
     """Whether the rows b lie above (1), on (0) or under (-1) the chords from a to c."""
+    if max(tp[-1], fp[-1]) <= _LARGEST_SQUARED and are_integers(tp) and are_integers(fp):
+        up, across = tp.astype(np.int64), fp.astype(np.int64)
+        left, right = (up[b] - up[a]) * (across[c] - across[a]), (across[b] - across[a]) * (up[c] - up[a])
+        return np.sign(left - right).astype(np.float64)
     (y, x), _ = _integers(tp, fp)
     signs = np.empty(b.size)
     for place, (i, j, k) in enumerate(zip(a.tolist(), b.tolist(), c.tolist(), strict=True)):

@@ -11,7 +11,8 @@ from service.wire.answers.infinite import FiniteScores
 
 def check_object(check: Check, scores: FiniteScores) -> dict[str, Any]:
     """Write a check as the contract defines it: what does not exist is None, and dataclasses are objects."""
-    scores.finite(check.rule.at_threshold)  # the rule has the finite one, but the answer must say so
+    decision = check.rule.decision
+    scores.finite(decision and decision.at_threshold)  # the rule has the finite one, but the answer must say so
     return {
         "rule": check.rule.given(),
         "status": check.status,

@@ -65,15 +65,15 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
 def numbers_of(check: dict[str, Any]) -> list[str]:
     """Format a check's value, interval, baseline, difference and p; a dash for each that is missing."""
     rule, interval = Rule.read(check["rule"]), check["interval"]
-    of_drop = rule.kind == "max_drop"
+    of_change = rule.is_change
 
     def written(number: float | None, *, difference: bool = False, sign: str = "") -> str:
         return "–" if number is None else rule.written(number, difference=difference, sign=sign)
 
     ends = "–"
     if interval is not None:
-        ends = " to ".join(written(interval[end], difference=of_drop) for end in ("lower", "upper"))
-        ends = f"{'difference ' if of_drop else ''}{ends} ({interval['method']})"
+        ends = " to ".join(written(interval[end], difference=of_change) for end in ("lower", "upper"))
+        ends = f"{'difference ' if of_change else ''}{ends} ({interval['method']})"
     p_value = "–" if check["p_value"] is None else f"{check['p_value']:.3g}"
     baseline = "–" if check["baseline"] is None else f"{check['baseline']:.{REPORTED_DECIMALS}f}"
     return [written(check["value"]), ends, baseline, written(check["difference"], difference=True, sign="+"), p_value]

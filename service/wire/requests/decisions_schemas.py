@@ -12,6 +12,9 @@ from service.wire.requests.object_schemas import ObjectList, ObjectSchema
 MOST_DECISIONS = 1_000
 """The most decisions in one request."""
 
+WAYS_IN_WORDS = f"{', '.join(WAYS_TO_CHOOSE[:-1])} and {WAYS_TO_CHOOSE[-1]}"
+"""The fields of which a decision has exactly one."""
+
 _FIRST_OF_NUMBERS = frozenset("+-.0123456789")
 """How a list of numbers without brackets begins."""
 
@@ -20,15 +23,8 @@ def _share(about: str) -> Number:
     return Number(about, minimum=0, maximum=1)
 
 
-class DecisionSchema(ObjectSchema):
-    """One way to choose a row, and limits of the best."""
-
-    component = "Decision"
-    about = (
-        "Which row of the table to report: exactly one of `at_threshold`, `at_share`, `at_fpr`, `at_recall` and "
-        "`best`, which may have limits. A row is never split: equal scores are called alike."
-    )
-    example: ClassVar = {"at_threshold": 0.5}
+class DecisionFields(ObjectSchema):
+    """The ways to choose a row, and limits of the best."""
 
     at_threshold = Number(
         "The row that calls positive what scores at or above this (at or below, with `lower_is_positive`). It need not "
@@ -50,17 +46,32 @@ class DecisionSchema(ObjectSchema):
     max_fpr = _share("With `best`, the highest false positive rate.")
     max_share = _share("With `best`, the highest share of rows that are called positive.")
 
+
+class DecisionSchema(DecisionFields):
+    """One way to choose a row, and limits of the best."""
+
+    component = "Decision"
+    about = (
+        "Which row of the table to report: exactly one of `at_threshold`, `at_share`, `at_fpr`, `at_recall` and "
+        "`best`, which may have limits. A row is never split: equal scores are called alike."
+    )
+    example: ClassVar = {"at_threshold": 0.5}
+
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Decision:
-        """Build the decision, if it says one thing."""
-        ways = [name for name in WAYS_TO_CHOOSE if name in data]
-        if len(ways) != 1:
-            names = f"{', '.join(WAYS_TO_CHOOSE[:-1])} and {WAYS_TO_CHOOSE[-1]}"
-            raise invalid("exclusive" if ways else "missing", f"Give exactly one of {names}.")
-        for name in LIMITS_OF_BEST:
-            if name in data and "best" not in data:
-                raise invalid("exclusive", "Only best takes limits.", name)
-        return Decision(**data)
+        """Build the decision."""
+        return decision_of(data)
+
+
+def decision_of(data: dict[str, Any]) -> Decision:
+    """Build a decision, if it says one thing."""
+    ways = [name for name in WAYS_TO_CHOOSE if name in data]
+    if len(ways) != 1:
+        raise invalid("exclusive" if ways else "missing", f"Give exactly one of {WAYS_IN_WORDS}.")
+    for name in LIMITS_OF_BEST:
+        if name in data and "best" not in data:
+            raise invalid("exclusive", "Only best takes limits.", name)
+    return Decision(**data)
 
 
 class DecisionList(ObjectList):

@@ -11,23 +11,20 @@ from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
+from service.curves.decisions import Decision
 from service.curves.indices import INDICES
+from service.curves.operating_points import METRICS
 from service.curves.partial_areas import OVER, PartialRange
+from service.curves.reliability import ReliabilityOptions
+from service.curves.row_metrics import ROW_METRICS
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
-from service.inference.rules import (
-    AREAS,
-    BOUNDS,
-    LESS_IS_BETTER,
-    METRIC_NAMES,
-    PARTIAL,
-    RANGE_KEYS,
-    RATES,
-    Metric,
-    Rule,
-)
+from service.inference.metric import METRIC_NAMES, PARTIAL, STATISTICS, Metric
+from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, RANGE_KEYS, Rule
+from service.wire.requests.curve_table_schemas import ReliabilitySchema
+from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import Choice, Flag, Number, Whole, invalid, missing_field
+from service.wire.requests.fields import Choice, Flag, Number, Whole, beyond, invalid, missing_field
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
@@ -43,15 +40,16 @@ NARROWEST_RANGE = 1e-9
 FAIL_STATUSES = (409, 412, 424)
 """The statuses with which a failed gate may be answered, for clients that only look at statuses."""
 
-_NUMBERS = ("at", "at_threshold", *BOUNDS)
 
-
-class RuleSchema(RangeSchema):
+class RuleSchema(DecisionFields, RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
     component = "Rule"
     about = (
-        "One condition: a metric, where to read it if it needs that, and exactly one of `min`, `max` and `max_drop`."
+        "One condition: a metric, where to read it if it needs that, and exactly one of `min`, `max`, `max_drop` and "
+        "`max_rise`. A metric of the confusion matrix, such as `recall`, is of one row: it needs exactly one of "
+        "`at_threshold`, `at_share`, `at_fpr`, `at_recall` and `best`, which may have limits. With a baseline, the row "
+        "is chosen in each model."
     )
     example: ClassVar = {"metric": "roc", "min": 0.9}
 
@@ -62,7 +60,8 @@ class RuleSchema(RangeSchema):
     )
     at = Number(
         "The recall of `precision_at_recall`, the precision of `recall_at_precision`, the false positive rate of "
-        "`tpr_at_fpr` or the λ of an index. These need it; other metrics do not take it.",
+        "`tpr_at_fpr` or the λ of an index. These need it, an index of one row takes 0.5 by default; other metrics do "
+        "not take it.",
         minimum=0,
         maximum=1,
     )
@@ -74,28 +73,28 @@ class RuleSchema(RangeSchema):
     min_tpr = Number(
         "For `partial` over `fpr`, the lowest true positive rate that counts.", minimum=0, exclusive_maximum=1
     )
-    at_threshold = Number(
-        "The threshold in use, for `precision`, `recall` and `fpr`, which need it, and for an index, which is "
-        "otherwise read at its best threshold.",
-        infinite=True,
-    )
-    min = Number("The lowest value that passes.", minimum=0, maximum=1)
-    max = Number("The highest value that passes.", minimum=0, maximum=1)
+    bins = Whole("For `ece`, how many bins; 15 by default.", minimum=1, maximum=100)
+    by = ReliabilitySchema().fields["by"]
+    min = Number("The lowest value that passes, within the range of the metric.")
+    max = Number("The highest value that passes, within the range of the metric.")
     max_drop = Number(
-        "How much lower than the baseline's the value may be; if negative, how much higher it must be. Not for `fpr`, "
-        "because lower fpr is better.",
-        minimum=-1,
-        maximum=1,
+        "How much lower than the baseline's the value may be; if negative, how much higher it must be. For metrics of "
+        "which more is better."
+    )
+    max_rise = Number(
+        "How much higher than the baseline's the value may be; if negative, how much lower it must be. For metrics of "
+        "which less is better: `fpr`, `fnr`, `lr_negative`, `eer`, `brier`, `miscalibration`, `log_loss`, `ece`."
     )
     confidence = Level(
         "A two-sided confidence level: the unfavourable end of the interval must meet the bound, not only the value. "
-        "Not for hull areas, `pr_trapezoid`, `recall_at_precision` or an index without `at_threshold`, which have no "
-        "interval. Resamples allow a level of at most 1 - 2/(`resamples` + 1)."
+        "Not for what has no interval: hull areas, `pr_trapezoid`, `recall_at_precision`, an index or a metric at its "
+        "best row, `ks`, `prg`, `eer`, `ece` and `miscalibration`. Resamples allow a level of at most "
+        "1 - 2/(`resamples` + 1)."
     )
     prove = Choice(
-        ("drop",),
-        "`drop` reverses `max_drop` with `confidence`: the check fails only if the favourable end of the interval is "
-        "beyond the bound, so that the drop is proven.",
+        tuple(CHANGES.values()),
+        "`drop` reverses `max_drop` with `confidence`, and `rise` reverses `max_rise`: the check fails only if the "
+        "favourable end of the interval is beyond the bound, so that the change is proven.",
     )
 
     @post_load
@@ -104,30 +103,63 @@ class RuleSchema(RangeSchema):
         if "metric" not in data:
             raise invalid("missing", "A rule needs a metric.", "metric")
         _check_place(data)
-        part = _part_of(data)
-        bounds = [name for name in BOUNDS if name in data]
-        if len(bounds) != 1:
-            code = "exclusive" if bounds else "missing"
-            raise invalid(code, "A rule needs exactly one of min, max and max_drop.", *bounds[1:2])
-        if "max_drop" in data and data["metric"] in LESS_IS_BETTER:
-            raise invalid("exclusive", "Lower fpr is better: use max, not max_drop.", "max_drop")
-        if (
-            "confidence" in data
-            and Metric(data["metric"], data.get("at"), data.get("at_threshold"), part).family is None
-        ):
-            message = (
-                f"{data['metric']} is the best value that the data allow: it has no interval, so it takes no "
-                "confidence."
-            )
-            if data["metric"] == "pr_trapezoid":
-                message = "pr_trapezoid has no interval, so it takes no confidence; pr has one."
-            if data["metric"] in INDICES:
-                message += " With at_threshold, the threshold in use, it has one."
-            raise invalid("exclusive", message, "confidence")
-        if "prove" in data and not {"max_drop", "confidence"} <= set(data):
-            raise invalid("exclusive", "prove needs max_drop and confidence.", "prove")
-        data |= {name: data[name] + 0.0 for name in _NUMBERS if name in data}  # -0.0 is 0.0
-        return Rule(**data, part=part)
+        data = {name: value + 0.0 if isinstance(value, float) else value for name, value in data.items()}  # -0.0 is 0.0
+        part, decision, bins = _part_of(data), _decision_of(data), _bins_of(data)
+        metric = Metric(data["metric"], data.get("at"), decision, part, bins)
+        _check_bound(data, metric)
+        if "confidence" in data and metric.family is None:
+            raise invalid("exclusive", _why_not_certain(metric), "confidence")
+        return Rule(**data, decision=decision, part=part, bins=bins)
+
+
+def _check_bound(data: dict[str, Any], metric: Metric) -> None:
+    """Refuse several bounds or none, one in the wrong direction, and one that no value could have."""
+    bounds = [name for name in BOUNDS if name in data]
+    if len(bounds) != 1:
+        code = "exclusive" if bounds else "missing"
+        raise invalid(code, "A rule needs exactly one of min, max, max_drop and max_rise.", *bounds[1:2])
+    kind = bounds[0]
+    if kind in CHANGES and metric.better == 0:
+        raise invalid("exclusive", f"Neither more nor less {metric.name} is better: use min or max.", kind)
+    if kind in CHANGES and (metric.better < 0) != (kind == "max_rise"):
+        other, better = ("max_drop", "Higher") if kind == "max_rise" else ("max_rise", "Lower")
+        raise invalid("exclusive", f"{better} {metric.name} is better: use {other}, not {kind}.", kind)
+    low, high = (-metric.span, metric.span) if kind in CHANGES else metric.limits
+    if not low <= data[kind] <= high:
+        raise ValidationError({kind: [beyond(low, "below") if data[kind] < low else beyond(high, "above")]})
+    proved = data.get("prove")
+    if proved is not None and not (proved == CHANGES.get(kind) and "confidence" in data):
+        raise invalid("exclusive", f"prove = {proved} needs max_{proved} and confidence.", "prove")
+
+
+def _why_not_certain(metric: Metric) -> str:
+    """Why a metric without intervals takes no confidence."""
+    if metric.name == "pr_trapezoid":
+        return "pr_trapezoid has no interval, so it takes no confidence; pr has one."
+    if metric.decision is not None:
+        return (
+            "The best row is chosen on the same data, so the metric has no interval and takes no confidence: fix its "
+            "threshold with at_threshold."
+        )
+    if metric.name in STATISTICS:
+        return f"{metric.name} has no interval, so it takes no confidence."
+    told = f"{metric.name} is the best value that the data allow: it has no interval, so it takes no confidence."
+    return told + (" With at_threshold, the threshold in use, it has one." if metric.name in INDICES else "")
+
+
+def _decision_of(data: dict[str, Any]) -> Decision | None:
+    """Take the decision out of a rule, and refuse one that says two things."""
+    given = {name: data.pop(name) for name in DECISION_KEYS if name in data}
+    return decision_of(given) if given else None
+
+
+def _bins_of(data: dict[str, Any]) -> ReliabilityOptions | None:
+    """Take the bins of ece out of a rule, and refuse those of another metric."""
+    given = {name: data.pop(name) for name in BIN_KEYS if name in data}
+    for name in given:
+        if data["metric"] != "ece":
+            raise invalid("exclusive", f"{data['metric']} does not take {name}; ece does.", name)
+    return ReliabilityOptions(**given) if given else None
 
 
 def _part_of(data: dict[str, Any]) -> PartialRange | None:
@@ -147,14 +179,16 @@ def _part_of(data: dict[str, Any]) -> PartialRange | None:
 def _check_place(data: dict[str, Any]) -> None:
     """Refuse a metric without its place, and a place that the metric does not take."""
     metric = data["metric"]
-    needed = {"at_threshold"} if metric in RATES else set() if metric in (*AREAS, PARTIAL) else {"at"}
-    allowed = needed | ({"at_threshold"} if metric in INDICES else set())
-    for name in ("at", "at_threshold"):
-        if name in needed and name not in data:
-            told = ", its lambda: 0 is precision, 1 is recall" if metric in INDICES else ""
-            raise invalid("missing", f"{metric} needs {name}{told}.", name)
-        if name in data and name not in allowed:
-            raise invalid("exclusive", f"{metric} does not take {name}.", name)
+    given = [name for name in DECISION_KEYS if name in data]
+    if given and metric not in ROW_METRICS and metric not in INDICES:
+        raise invalid("exclusive", f"{metric} does not take {given[0]}.", given[0])
+    if not given and metric in ROW_METRICS and metric not in INDICES:
+        raise invalid("missing", f"{metric} needs one of {WAYS_IN_WORDS}.", "at_threshold")
+    if not given and metric in METRICS and "at" not in data:
+        told = ", its lambda: 0 is precision, 1 is recall" if metric in INDICES else ""
+        raise invalid("missing", f"{metric} needs at{told}.", "at")
+    if "at" in data and metric not in METRICS:
+        raise invalid("exclusive", f"{metric} does not take at.", "at")
 
 
 def _check_levels(options: GateOptions) -> None:
@@ -184,11 +218,11 @@ class GatesRequest:
 
 
 class BaselineSchema(EvaluationSchema):
-    """The evaluation that drops are measured from."""
+    """The evaluation that changes are measured from."""
 
     component = "Baseline"
     about = (
-        "The evaluation that `max_drop` is measured from, such as that of the model in use: `scores` with `labels` "
+        "The evaluation that `max_drop` and `max_rise` are measured from, such as that of the model in use: `scores` with `labels` "
         "(and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind and in data. "
         "The label that means positive, and the direction of the scores, are the evaluation's unless it has its own."
     )
@@ -237,9 +271,9 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
             raise invalid("missing", f"Give a list of rules, such as {example}; null and [] count as absent.", "rules")
         if baseline is None:
             for row, rule in enumerate(data["rules"]):
-                if rule.max_drop is not None:
-                    fault = Wrong("missing", "max_drop needs a baseline.")
-                    raise ValidationError({"rules": {row: {"max_drop": [fault]}}})
+                if rule.is_change:
+                    fault = Wrong("missing", f"{rule.kind} needs a baseline.")
+                    raise ValidationError({"rules": {row: {rule.kind: [fault]}}})
         paired = data.get("paired", False)
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline.", "paired")

@@ -20,7 +20,7 @@ from service.curves.sample import Sample
 from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
-from service.inference.rules import AREAS_WITH_INTERVALS
+from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.sliced import Slicing
 from service.wire.columns import Categories, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema

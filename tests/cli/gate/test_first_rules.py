@@ -194,3 +194,13 @@ class TestAgainstABaseline:
     def test_a_baseline_that_cannot_be_used_is_named(self, tmp_path: Path) -> None:
         said = refusal(rocpr("--init", ALL, "--baseline", written(tmp_path, "scores,labels\n1,x\n", "old.csv")))
         assert "old.csv: This cannot be used." in said
+
+
+def test_rules_at_the_threshold_in_use(tmp_path: Path) -> None:
+    """They are met, and take the place of the advice to write some."""
+    rules = first_rules(tmp_path, "--at", "0.5", ALL)
+    found = [rule for rule in tomllib.loads(rules.read_text())["rules"] if "at_threshold" in rule]
+    assert [(rule["metric"], rule["at_threshold"]) for rule in found] == [("recall", 0.5), ("precision", 0.5)]
+    assert "#at_threshold" not in rules.read_text()
+    assert rocpr(rules, ALL).exit_code == 0
+    assert "--at T" in refusal(rocpr("--at", "0.5", rules, ALL))

@@ -8,7 +8,7 @@ import numpy as np
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.indices import INDICES
 from service.curves.partial_areas import OVER
-from service.inference.rules import METRIC_NAMES, PARTIAL, RATES
+from service.inference.metric import METRIC_NAMES, PARTIAL
 from service.operations import OPERATIONS
 from service.wire.media_types import JSON, MARKDOWN, SVG, XML
 from service.wire.requests.gates_schemas import MOST_RULES
@@ -103,10 +103,11 @@ def places(metric: str) -> list[dict[str, Any]]:
     """The places at which a metric may be read."""
     if metric == PARTIAL:
         return [{"over": over, "from": 0.1, "to": 0.6} for over in OVER]
-    if metric in RATES:
-        return [{"at_threshold": 0.5}]
     if metric in INDICES:
         return [{"at": 0.5}, {"at": 0.5, "at_threshold": 0.5}]
+    if metric in ROW_METRICS:
+        others = [{"at_share": 0.3}, {"best": "f1", "min_recall": 0.1}] if metric in ("precision", "mcc") else []
+        return [{"at_threshold": 0.5}, *others]
     return [{"at": 0.3}] if "_at_" in metric else [{}]
 
 

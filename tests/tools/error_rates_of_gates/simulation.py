@@ -12,6 +12,7 @@ from math import sqrt
 import numpy as np
 from scipy.stats import norm
 
+from service.curves.decisions import Decision
 from service.curves.sample import Sample
 from service.inference.gate import Check, GateOptions, evaluate_gate
 from service.inference.intervals import IntervalOptions
@@ -80,7 +81,8 @@ class Case:
 
         Between them one that the drop is within.
         """
-        at = Rule(self.metric, self.at, self.at_threshold, max_drop=self.bound, confidence=LEVEL)
+        decision = None if self.at_threshold is None else Decision(at_threshold=self.at_threshold)
+        at = Rule(self.metric, self.at, decision, max_drop=self.bound, confidence=LEVEL)
         least = replace(at, max_drop=None, min=self.truth(self.area - self.drop))
         return at, replace(at, prove="drop"), replace(at, max_drop=self.bound + 0.05), least
 
