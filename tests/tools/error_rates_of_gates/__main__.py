@@ -30,6 +30,14 @@ CASES = [
     Case(100, 300, 0.8, 0.05, metric="tpr_at_fpr", at=0.1),
     Case(100, 300, 0.8, 0.05, metric="tpr_at_fpr", at=0.1, method="bootstrap"),
     Case(100, 300, 0.8, 0.05, metric="precision_at_recall", at=0.8),
+    Case(100, 300, 0.8, 0.0, metric="brier"),
+    Case(100, 300, 0.8, 0.05, metric="brier"),
+    Case(20, 100, 0.95, 0.05, metric="brier"),
+    Case(100, 300, 0.8, 0.05, metric="brier", paired=False),
+    Case(100, 300, 0.8, 0.05, metric="log_loss"),
+    Case(20, 100, 0.95, 0.05, metric="log_loss"),
+    Case(30, 1000, 0.9, 0.05, metric="log_loss"),
+    Case(20, 100, 0.95, 0.05, metric="log_loss", paired=False),
 ]
 
 BEGIN, END = "<!-- tests.tools.error_rates_of_gates: begin -->", "<!-- tests.tools.error_rates_of_gates: end -->"

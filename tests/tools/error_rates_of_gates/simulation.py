@@ -4,22 +4,31 @@ Scores are normal with variance 1 in both classes, so that the area is Φ(shift/
 examples: a common effect of each example moves both scores, which gives them the required correlation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import sqrt
+from math import log, sqrt
+from typing import Any
 
 import numpy as np
+from scipy.integrate import quad
+from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from service.curves.decisions import Decision
 from service.curves.sample import Sample
 from service.inference.gate import Check, GateOptions, evaluate_gate
 from service.inference.intervals import IntervalOptions
-from service.inference.rules import Rule
+from service.inference.rules import CHANGES, Rule
 from tests.tools.coverage_of_intervals.populations import Population
 
 LEVEL = 0.9
+LOSSES: dict[str, Callable[[float], float]] = {
+    "brier": lambda log_odds: expit(-log_odds) ** 2,
+    "log_loss": lambda log_odds: -log_expit(log_odds),
+}
+"""{metric: the loss of an example to which a model gives these log odds}"""
+
 TAIL = (1 - LEVEL) / 2
 """The probability that an end of such an interval is beyond the truth."""
 
@@ -43,6 +52,8 @@ class Case:
     def truth(self, area: float) -> float:
         """The metric of a model of this area."""
         population = Population(self.positives, self.negatives, area)
+        if self.metric in LOSSES:
+            return self._mean_loss(population)
         threshold = self.at_threshold or 0.0
         recall, fpr = norm.sf(threshold - population.shift), norm.sf(threshold)
         if self.metric in {"roc", "pr", "average_precision"}:
@@ -56,10 +67,26 @@ class Case:
             return float(1 / (self.at / recall + (1 - self.at) / precision))
         return float(recall) if self.metric == "recall" else precision
 
+    def _mean_loss(self, population: Population) -> float:
+        """Over both classes, of a model whose probabilities are right."""
+        mean = 0.0
+        for sign, shift, share in ((1, population.shift, population.prevalence), (-1, 0, 1 - population.prevalence)):
+
+            def at(x: float, sign: int = sign, shift: float = shift) -> float:
+                return float(norm.pdf(x) * LOSSES[self.metric](sign * self.log_odds(x + shift, population)))
+
+            mean += share * quad(at, -9, 9, limit=500, epsabs=1e-10)[0]
+        return mean
+
+    def log_odds(self, scores: Any, population: Population) -> Any:
+        """What a score says: the logarithm of the ratio of both densities, times the classes' numbers."""
+        shift = population.shift
+        return shift * scores - shift**2 / 2 + log(self.positives / self.negatives)
+
     @cached_property
     def bound(self) -> float:
         """By how much the current model is worse than the baseline."""
-        return self.truth(self.area) - self.truth(self.area - self.drop)
+        return abs(self.truth(self.area) - self.truth(self.area - self.drop))
 
     def samples(self, random: np.random.Generator) -> tuple[Sample, Sample]:
         """The current model's, which is worse by the drop, and the baseline's."""
@@ -72,7 +99,9 @@ class Case:
                 shared = random.standard_normal(labels.size)
             own = random.standard_normal(labels.size)
             noise = sqrt(self.correlation) * shared + sqrt(1 - self.correlation) * own
-            found.append(Sample(noise + Population(1, 1, area).shift * labels, labels))
+            population = Population(self.positives, self.negatives, area)
+            scores = noise + population.shift * labels
+            found.append(Sample(expit(self.log_odds(scores, population)) if self.metric in LOSSES else scores, labels))
         return found[0], found[1]
 
     @cached_property
@@ -82,9 +111,10 @@ class Case:
         Between them one that the drop is within.
         """
         decision = None if self.at_threshold is None else Decision(at_threshold=self.at_threshold)
-        at = Rule(self.metric, self.at, decision, max_drop=self.bound, confidence=LEVEL)
-        least = replace(at, max_drop=None, min=self.truth(self.area - self.drop))
-        return at, replace(at, prove="drop"), replace(at, max_drop=self.bound + 0.05), least
+        kind, least = ("max_rise", "max") if self.metric in LOSSES else ("max_drop", "min")
+        at = Rule(self.metric, self.at, decision, confidence=LEVEL, **{kind: self.bound})
+        value = replace(at, **{kind: None, least: self.truth(self.area - self.drop)})
+        return at, replace(at, prove=CHANGES[kind]), replace(at, **{kind: self.bound + 0.05}), value
 
     def checks(self, sets: int, seed: int) -> Iterator[tuple[Check, ...]]:
         """The checks of this many data sets."""

@@ -8,8 +8,8 @@ import pytest
 
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
+from service.inference.metric import PARTIAL, Metric
 from service.inference.models import EvaluatedModel
-from service.inference.rules import PARTIAL, Metric
 from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
@@ -63,6 +63,8 @@ def test_the_truth_of_a_part_is_that_of_many_examples() -> None:
         {"metric": "f_measure", "at": 0.3, "at_threshold": 0.3},
         {"metric": "tpr_at_fpr", "at": 0.2},
         {"metric": "precision_at_recall", "at": 0.7},
+        {"metric": "brier"},
+        {"metric": "log_loss"},
     ],
 )
 def test_the_truth_is_that_of_many_examples(of: dict[str, Any]) -> None:
