@@ -10,9 +10,10 @@ import pytest
 from tests.refusals.places import DROP, QUERIES, SAMPLES, TABLE
 from tests.support import asking
 
-ONE_BOUND = "A rule needs exactly one of min, max and max_drop."
+ONE_BOUND = "A rule needs exactly one of min, max, max_drop and max_rise."
 BEST = "is the best value that the data allow: it has no interval, so it takes no confidence."
-PROVE = "prove needs max_drop and confidence."
+PROVE = "prove = drop needs max_drop and confidence."
+ROWS = "one of at_threshold, at_share, at_fpr, at_recall and best"
 LAMBDA = ", its lambda: 0 is precision, 1 is recall"
 
 WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
@@ -65,17 +66,66 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         "exclusive",
         "tpr_at_fpr does not take at_threshold.",
     ),
-    ({"metric": "precision", "min": 0.5}, "/at_threshold", "missing", "precision needs at_threshold."),
+    ({"metric": "precision", "min": 0.5}, "/at_threshold", "missing", f"precision needs {ROWS}."),
+    ({"metric": "npv", "min": 0.5, "min_recall": 0.5}, "", "missing", f"Give exactly {ROWS}."),
+    ({"metric": "mcc", "min": 0.5, "at_fpr": 0.1, "best": "f1"}, "", "exclusive", f"Give exactly {ROWS}."),
+    (
+        {"metric": "mcc", "min": 0.5, "at_fpr": 0.1, "min_recall": 0.5},
+        "/min_recall",
+        "exclusive",
+        "Only best takes limits.",
+    ),
+    (
+        {"metric": "log_loss", "max": 0.5, "at_share": 0.1},
+        "/at_share",
+        "exclusive",
+        "log_loss does not take at_share.",
+    ),
+    ({"metric": "mcc", "at_fpr": 0.1, "min": -1.5}, "/min", "out_of_range", "This is below -1."),
+    ({"metric": "roc", "min": -0.1}, "/min", "negative", "This is below 0."),
+    ({"metric": "roc", "max": 1.5}, "/max", "out_of_range", "This is above 1."),
+    ({"metric": "gini", "max_drop": 2.5}, "/max_drop", "out_of_range", "This is above 2."),
+    ({"metric": "brier", "bins": 3, "max": 0.5}, "/bins", "exclusive", "brier does not take bins; ece does."),
+    (
+        {"metric": "share", "at_fpr": 0.1, "max_rise": 0.1},
+        "/max_rise",
+        "exclusive",
+        "Neither more nor less share is better: use min or max.",
+    ),
+    (
+        {"metric": "roc", "max_rise": 0.1},
+        "/max_rise",
+        "exclusive",
+        "Higher roc is better: use max_drop, not max_rise.",
+    ),
+    (
+        {"metric": "precision", "best": "f1", "min": 0.5, "confidence": 0.9},
+        "/confidence",
+        "exclusive",
+        "The best row is chosen on the same data, so the metric has no interval and takes no confidence: fix its "
+        "threshold with at_threshold.",
+    ),
+    (
+        {"metric": "ece", "max": 0.5, "confidence": 0.9},
+        "/confidence",
+        "exclusive",
+        "ece has no interval, so it takes no confidence.",
+    ),
+    (
+        {"metric": "brier", "max_rise": 0.5, "confidence": 0.9, "prove": "drop"},
+        "/prove",
+        "exclusive",
+        PROVE,
+    ),
     ({"metric": "recall", "min": 0.5, "at": 0.5}, "/at", "exclusive", "recall does not take at."),
     ({"metric": "fpr", "max": 0.5, "at": 0.5, "at_threshold": 0.5}, "/at", "exclusive", "fpr does not take at."),
     (
         {"metric": "fpr", "max_drop": 0.5, "at_threshold": 0.5},
         "/max_drop",
         "exclusive",
-        "Lower fpr is better: use max, not max_drop.",
+        "Lower fpr is better: use max_rise, not max_drop.",
     ),
     ({"metric": "jaccard", "min": 0.5}, "/at", "missing", f"jaccard needs at{LAMBDA}."),
-    ({"metric": "jaccard", "min": 0.5, "at_threshold": 0.5}, "/at", "missing", f"jaccard needs at{LAMBDA}."),
     ({"metric": "roc_hull", "min": 0.5, "confidence": 0.9}, "/confidence", "exclusive", f"roc_hull {BEST}"),
     (
         {"metric": "pr_trapezoid", "max": 0.5, "confidence": 0.9},
@@ -118,9 +168,6 @@ def test_a_rule(rule: dict[str, Any], pointer: str, code: str, sentence: str) ->
     assert asking.errors("gates", TABLE, content_type="text/csv", **query) == [expected]
 
 
-F1 = "f_measure (f1 is f_measure at lambda 0.5)"
-
-
 @pytest.mark.parametrize(
     ("called", "meant"),
     [
@@ -131,11 +178,14 @@ F1 = "f_measure (f1 is f_measure at lambda 0.5)"
         ("auprc", "pr or average_precision"),
         ("pr_auc", "pr or average_precision"),
         ("auc_pr", "pr or average_precision"),
-        ("f1", F1),
-        ("F1_score", F1),
-        ("tpr", "recall"),
-        ("sensitivity", "recall"),
-        ("PPV", "precision"),
+        ("F1_score", "f1"),
+        ("TPR", "tpr"),
+        ("sens", "sensitivity"),
+        ("PPV", "ppv"),
+        ("matthews_corrcoef", "mcc"),
+        ("brier_score", "brier"),
+        ("logloss", "log_loss"),
+        ("calibration_error", "ece"),
         ("rocc", "roc"),
         ("f_mesure", "f_measure"),
     ],

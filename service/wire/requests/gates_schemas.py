@@ -179,16 +179,16 @@ def _part_of(data: dict[str, Any]) -> PartialRange | None:
 def _check_place(data: dict[str, Any]) -> None:
     """Refuse a metric without its place, and a place that the metric does not take."""
     metric = data["metric"]
-    given = [name for name in DECISION_KEYS if name in data]
-    if given and metric not in ROW_METRICS and metric not in INDICES:
-        raise invalid("exclusive", f"{metric} does not take {given[0]}.", given[0])
-    if not given and metric in ROW_METRICS and metric not in INDICES:
-        raise invalid("missing", f"{metric} needs one of {WAYS_IN_WORDS}.", "at_threshold")
-    if not given and metric in METRICS and "at" not in data:
-        told = ", its lambda: 0 is precision, 1 is recall" if metric in INDICES else ""
+    given, is_index = [name for name in DECISION_KEYS if name in data], metric in INDICES
+    if metric in METRICS and "at" not in data and not (is_index and given):
+        told = ", its lambda: 0 is precision, 1 is recall" if is_index else ""
         raise invalid("missing", f"{metric} needs at{told}.", "at")
     if "at" in data and metric not in METRICS:
         raise invalid("exclusive", f"{metric} does not take at.", "at")
+    if given and metric not in ROW_METRICS and not is_index:
+        raise invalid("exclusive", f"{metric} does not take {given[0]}.", given[0])
+    if not given and metric in ROW_METRICS and not is_index:
+        raise invalid("missing", f"{metric} needs one of {WAYS_IN_WORDS}.", "at_threshold")
 
 
 def _check_levels(options: GateOptions) -> None:
