@@ -47,7 +47,7 @@ class Example:
     weight: Fraction
 
 
-def value(evaluation: Evaluation, rule: Rule) -> Exact | None:
+def value(evaluation: Evaluation, rule: Rule) -> Exact | None:  # noqa: PLR0911  # a case for each kind of metric
     """The metric of an evaluation; None if it has no value."""
     table, metric = evaluation.table(), rule["metric"]
     if metric in AREAS:
@@ -78,7 +78,9 @@ def row_of(evaluation: Evaluation, rule: Rule) -> Row | None:
     return reference_metrics.chosen(evaluation.table(), rule)
 
 
-def statistic(evaluation: Evaluation, rule: Rule) -> Exact | float | None:
+def statistic(  # noqa: PLR0911  # a case for each statistic
+    evaluation: Evaluation, rule: Rule
+) -> Exact | float | None:
     """A number of all scores."""
     table, metric = evaluation.table(), rule["metric"]
     if metric == "ks":

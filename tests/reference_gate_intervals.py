@@ -37,7 +37,16 @@ BOOTSTRAPS = ("bootstrap", "bca")
 WITHOUT_INTERVAL = (*HULL_AREAS, "pr_trapezoid")
 STATISTICS = {"brier": "logit", "log_loss": "log"}
 """{statistic: the method of its interval}, whose numbers tests/inference/test_probability_errors.py has."""
-INTERVAL_METRICS = ("roc", "gini", *STATISTICS, "pr", "average_precision", "partial", "tpr_at_fpr", "precision_at_recall")
+INTERVAL_METRICS = (
+    "roc",
+    "gini",
+    *STATISTICS,
+    "pr",
+    "average_precision",
+    "partial",
+    "tpr_at_fpr",
+    "precision_at_recall",
+)
 SHARES = ("recall", "fpr")
 SPANS = dict.fromkeys(("mcc", "kappa", "youden", "markedness"), 2) | dict.fromkeys(
     ("lift", "lr_positive", "lr_negative"), float("inf")
@@ -105,7 +114,7 @@ def method_of(rule: Rule, method: str, *, difference: bool) -> str | None:
     return "mover" if difference else "logit"
 
 
-def interval(  # noqa: PLR0911  # a case for each kind of interval
+def interval(  # noqa: C901, PLR0911  # a case for each kind of interval
     evaluation: Evaluation, rule: Rule, level: float, method: str
 ) -> Interval | None:
     """The interval of the value; None if there is none. If resamples have no value, there may be none, too."""

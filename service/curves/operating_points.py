@@ -24,7 +24,7 @@ from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.envelope import Frontier, envelope, read_off
 from service.curves.histogram import Histogram
-from service.curves.indices import INDICES, Rows
+from service.curves.indices import INDICES
 from service.curves.roc import fpr, tpr
 
 

@@ -24,8 +24,8 @@ from service.curves.operating_points import OperatingPoint, OperatingPoints, ope
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
-from service.inference.models import Models
 from service.inference.metric import AREAS_WITH_INTERVALS, Metric
+from service.inference.models import Models
 
 BOUNDED = CurvesWarning(
     "bounded",

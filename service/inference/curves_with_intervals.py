@@ -31,9 +31,9 @@ from service.inference.bounded import bound_curves, has_bounds
 from service.inference.decision_intervals import net_benefit_ends, with_intervals
 from service.inference.estimates import Estimates, omitted
 from service.inference.intervals import Interval, IntervalOptions
+from service.inference.metric import AREAS_WITH_INTERVALS, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.probability_errors import bin_ends, ece_if_calibrated, statistic_intervals, without_spread
-from service.inference.metric import AREAS_WITH_INTERVALS, Metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,9 +23,9 @@ from service.inference.bounded import BOUNDED, extremes, spanning
 from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
+from service.inference.metric import Metric
 from service.inference.models import Models, check_paired
 from service.inference.reasons import changed, missed, no_interval, no_value, out_of_reach, straddling
-from service.inference.metric import Metric
 from service.inference.rules import CHANGES, ROUNDING, Rule
 
 MAYBE_PAIRED = CurvesWarning(

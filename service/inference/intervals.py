@@ -227,7 +227,7 @@ def _probit_ends(value: float, standard_error: float, z: float) -> Ends:
 def mover_ends(
     values: Sequence[float], ends: Sequence[Ends], one_minus_correlation: float = 1.0, span: float = 1.0
 ) -> Ends:
-    """The interval of a - b from the intervals of a and b (MOVER), clipped to ± `span`; `one_minus_correlation` is 1 - ρ.
+    """The interval of a - b from the intervals of a and b (MOVER), clipped to ± span; `one_minus_correlation` is 1 - ρ.
 
     lower = d - √(x² + y² - 2ρxy), x = a - l_a, y = u_b - b      upper = d + √(x² + y² - 2ρxy), x = u_a - a, y = b - l_b
 

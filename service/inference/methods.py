@@ -121,8 +121,8 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
 
 def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, method: str) -> Interval | None:
     if metric.name in STATISTIC_FORMULAS:
-        found = model.error_of(metric)
-        return STATISTIC_FORMULAS[metric.name](value, found, level) if found else None
+        spread = model.error_of(metric)
+        return STATISTIC_FORMULAS[metric.name](value, spread, level) if spread else None
     if not metric.is_area and (value in ENDS or method not in RESAMPLED_METHODS):
         return score_interval(_score_ends(model, metric, value, normal_quantile(level)), level)
     if value in ENDS:
@@ -144,25 +144,24 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
         return Interval(0.0, 0.0, level, method, None if method == "score" else 0.0)
     if metric.family == "rate":
         return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level)
-    if metric.name in _LOSSES:
-        return _loss_difference(of, metric, values[0] - values[1], level)
-    if any(value in ENDS for value in values):
+    if metric.name not in _LOSSES and any(value in ENDS for value in values):
         ends = _from_both(of, metric, values, level)
         return Interval(*ends, level, "exact" if metric.is_area else "score", None)
     if method in RESAMPLED_METHODS:
         return None
-    spread = _spread(of, metric)
+    return _of_spread(values, _spread(of, metric), metric, level, method)
+
+
+def _of_spread(values: Sequence[float], spread: Spread, metric: Metric, level: float, method: str) -> Interval | None:
+    """The interval of a difference from its spread; None for losses that show none."""
+    difference = values[0] - values[1]
+    if metric.name in _LOSSES:
+        lower, upper = loss_difference_ends(difference, spread, normal_quantile(level))
+        found = Interval(max(lower, -metric.span), min(upper, metric.span), level, "wald", spread.error)
+        return found if spread.error else None
     if method == "delong":
-        return difference_interval(values[0] - values[1], spread.error, level)
+        return difference_interval(difference, spread.error, level)
     return area_difference_interval(values, spread, level)
-
-
-def _loss_difference(of: Models, metric: Metric, difference: float, level: float) -> Interval | None:
-    spread = _spread(of, metric)
-    if spread.error == 0:
-        return None
-    lower, upper = loss_difference_ends(difference, spread, normal_quantile(level))
-    return Interval(max(lower, -metric.span), min(upper, metric.span), level, "wald", spread.error)
 
 
 def _from_both(of: Models, metric: Metric, values: Sequence[float], level: float) -> Ends:

@@ -54,10 +54,12 @@ OF_PROBABILITIES = STATISTICS[STATISTICS.index("brier") :]
 """The statistics that take scores as probabilities."""
 
 _FAMILIES = {
-    **{"roc": "roc", "gini": "roc"},
+    "roc": "roc",
+    "gini": "roc",
     **dict.fromkeys((*AREAS_WITH_INTERVALS[1:], PARTIAL), "area"),
     **dict.fromkeys(POINTS_WITH_INTERVALS, "point"),
-    **{"brier": "brier", "log_loss": "log_loss"},
+    "brier": "brier",
+    "log_loss": "log_loss",
     **dict.fromkeys(("calibration_slope", "calibration_intercept"), "fit"),
 }
 """{metric: its kind of interval}, of those without a decision."""

@@ -19,9 +19,9 @@ from service.curves.areas import Areas, areas
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import Arranged
 from service.curves.confusion import ConfusionTable, Evaluation
-from service.curves.errors import DomainError, NotPaired, counted_rows
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.decisions import Decision, chosen_rows_of
+from service.curves.errors import DomainError, NotPaired, counted_rows
 from service.curves.hull import RocHull, roc_convex_hull
 from service.curves.operating_points import OperatingPoint, operating_points, row_at_threshold, value_of
 from service.curves.partial_areas import partial_areas

@@ -78,16 +78,23 @@ def no_value(rule: Rule, value: float | None) -> str:
     return f"{rule.of} has no value{whose}, so the rule cannot be decided: {_why_no_value(rule)}."
 
 
+_WITHOUT_VALUE = {
+    "recall_at_precision": "no curve reaches this precision; choose a lower one",
+    **dict.fromkeys(
+        OF_PROBABILITIES, "it needs the score of every example, and scores that are probabilities, from 0 to 1"
+    ),
+    **dict.fromkeys(
+        ("calibration_slope", "calibration_intercept"),
+        "a fit needs the score of every example, between 0 and 1, and classes that overlap",
+    ),
+}
+"""{metric without a row: why it has no value}"""
+
+
 def _why_no_value(rule: Rule) -> str:
     decision = rule.decision
-    if decision is None and rule.metric == "recall_at_precision":
-        return "no curve reaches this precision; choose a lower one"
-    if rule.metric in ("calibration_slope", "calibration_intercept"):
-        return "a fit needs the score of every example, between 0 and 1, and classes that overlap"
-    if rule.metric in OF_PROBABILITIES:
-        return "it needs the score of every example, and scores that are probabilities, from 0 to 1"
     if decision is None:
-        return "a warning says why"
+        return _WITHOUT_VALUE.get(rule.metric, "a warning says why")
     if decision.limits:
         return "no row is within these limits, or the metric is undefined there; choose wider ones"
     if decision.at_threshold is None:

@@ -16,9 +16,9 @@ import numpy as np
 from service.curves.arrays import FloatArray
 from service.inference.bootstrap import REPLICATES_WITHIN, LeftOut, bca_ends, jackknife, percentile_ends, replicates
 from service.inference.intervals import Interval, IntervalOptions
+from service.inference.metric import Metric
 from service.inference.models import Models
 from service.inference.proportions import Ends, p_value_by_level
-from service.inference.metric import Metric
 
 
 @dataclass(frozen=True, slots=True, eq=False)

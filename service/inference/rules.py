@@ -135,7 +135,9 @@ class Rule:
         decision = {name: given[name] for name in DECISION_KEYS if name in given}
         bins = {name: given[name] for name in BIN_KEYS if name in given}
         if "over" in given:
-            rule["part"] = PartialRange(given["over"], given.get("from", 0.0), given.get("to", 1.0), given.get("min_tpr"))
+            rule["part"] = PartialRange(
+                given["over"], given.get("from", 0.0), given.get("to", 1.0), given.get("min_tpr")
+            )
         return cls(
             **rule,
             decision=Decision(**decision) if decision else None,

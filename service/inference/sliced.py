@@ -33,8 +33,8 @@ from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
-from service.inference.models import EvaluatedModel, Models
 from service.inference.metric import AREAS_WITH_INTERVALS, Metric
+from service.inference.models import EvaluatedModel, Models
 
 _METRICS = tuple(Metric(name) for name in AREAS_WITH_INTERVALS)
 

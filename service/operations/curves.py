@@ -8,8 +8,8 @@ import numpy as np
 from service.curves.pr import AtRecall
 from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
-from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
 from service.inference.metric import AREAS_WITH_INTERVALS
+from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
 from service.operations.probability_cells import CALIBRATION, GAINS, NET_BENEFIT, RELIABILITY, STATISTICS
 from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, POINTS, metric_cells_besides, with_metrics

@@ -26,8 +26,8 @@ from service.inference.intervals import (
     pr_logit_interval,
 )
 from service.inference.methods import INTERVAL_METHODS, closed_interval
-from service.inference.models import EvaluatedModel, Models
 from service.inference.metric import Metric
+from service.inference.models import EvaluatedModel, Models
 from service.inference.strata import strata
 from tests import reference_gate_intervals as gate_intervals
 from tests.support.strategies import Data, Rows, examples, plain_weights, samples, tied_scores

@@ -20,9 +20,9 @@ from service.inference.bootstrap import percentile_ends, replicates
 from service.inference.curves_with_intervals import evaluate_with_intervals
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS, is_resampled, method_of
+from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.models import EvaluatedModel, Models
 from service.inference.replicates import Replicates
-from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.strata import paired_strata, strata
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin

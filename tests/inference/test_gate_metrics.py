@@ -119,7 +119,11 @@ def moves(data: Data, values: list[float]) -> list[tuple[bool, float]]:
 def ends_by_hand(samples: list[Data], found: list[list[tuple[bool, float]]], middle: float, z: float) -> Any:
     """d ± x with x² = z²(SE² + J x/2), z for the smaller class."""
     sizes = [
-        float(inference.effective([Fraction(w) for w, label in zip(weights, data.labels, strict=True) if label == of and w]))
+        float(
+            inference.effective(
+                [Fraction(w) for w, label in zip(weights, data.labels, strict=True) if label == of and w]
+            )
+        )
         for data in samples
         for weights in [data.weights or [1.0] * len(data.labels)]
         for of in (True, False)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from service.curves.decisions import Decision
 from service.inference.intervals import normal_quantile
 from service.inference.methods import closed_interval, closed_p_value
+from service.inference.metric import Metric
 from service.inference.models import Models
 from service.inference.proportions import PairedShares
 from service.inference.rates import Rate, paired_rate_ends
-from service.inference.metric import Metric
 from tests import reference_score as reference
 from tests.inference.shares import Parts, Z
 from tests.reference_gate_intervals import trials_of
@@ -60,7 +60,9 @@ def test_the_shares_of_an_evaluation_are_those_of_its_examples(both):
         class_of(data, data, positive=positive) for positive in (True, False)
     )
     for name, share, trials in (("recall", recall, of_positives), ("fpr", fpr, of_negatives)):
-        interval = closed_interval(model, Metric(name, decision=Decision(at_threshold=THRESHOLD)), [share], 0.95, "score")
+        interval = closed_interval(
+            model, Metric(name, decision=Decision(at_threshold=THRESHOLD)), [share], 0.95, "score"
+        )
         wanted = [reference.wilson_end(share, trials, z) for z in (-Z, Z)]
         assert (interval.lower, interval.upper) == pytest.approx(tuple(wanted), rel=0, abs=1e-9)
         assert (interval.method, interval.standard_error) == ("score", None)
@@ -94,7 +96,10 @@ def test_a_paired_precision_is_made_of_the_shares_of_both_classes():
         random.choice([0.2, 0.4, 0.5, 0.8], 60, p=p).tolist() for p in ([0.3, 0.3, 0.2, 0.2], [0.5, 0, 0.2, 0.3])
     ]
     one, other = (Data([x + 0.3 * y for x, y in zip(c, labels, strict=True)], labels, weights) for c in columns)
-    pair, metric = Models.of(one.sample(), other.sample(), paired=True), Metric("precision", decision=Decision(at_threshold=THRESHOLD))
+    pair, metric = (
+        Models.of(one.sample(), other.sample(), paired=True),
+        Metric("precision", decision=Decision(at_threshold=THRESHOLD)),
+    )
     interval = closed_interval(pair, metric, pair.values(metric), 0.9, "score")
     classes = [class_of(one, other, positive=positive) for positive in (True, False)]
     sizes = tuple(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from service.curves.confusion import ConfusionTable
 from service.curves.counts import Counts
 from service.curves.operating_points import value_of
+from service.inference.metric import POINTS_WITH_INTERVALS
 from service.inference.proportions import Ends, wilson
 from service.inference.rates import ON_CURVES
-from service.inference.metric import POINTS_WITH_INTERVALS
 from tests import reference_score as reference
 from tests.inference.shares import Z, counts, depths
 from tests.support.strategies import examples

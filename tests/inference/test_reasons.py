@@ -74,7 +74,8 @@ class TestSentences:
         )
         sure = Rule("log_loss", max_rise=0.01, confidence=0.95)
         assert changed(sure, 0.5, 0.5, interval(-0.05, 0.05)) == (
-            "log_loss stayed at 0.5; with 95 % confidence it may have risen by as much as 0.05, more than max_rise 0.01."
+            "log_loss stayed at 0.5; with 95 % confidence it may have risen by as much as 0.05, "
+            "more than max_rise 0.01."
         )
         proven = Rule("brier", max_rise=0.01, confidence=0.95, prove="rise")
         assert changed(proven, 0.5, 0.25, interval(0.125, 0.375)) == (

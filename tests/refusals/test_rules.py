@@ -14,6 +14,7 @@ ONE_BOUND = "A rule needs exactly one of min, max, max_drop and max_rise."
 BEST = "is the best value that the data allow: it has no interval, so it takes no confidence."
 PROVE = "prove = drop needs max_drop and confidence."
 ROWS = "one of at_threshold, at_share, at_fpr, at_recall and best"
+CHOSEN = "The best row is chosen on the same data, so the metric has no interval and takes no confidence"
 LAMBDA = ", its lambda: 0 is precision, 1 is recall"
 
 WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
@@ -102,8 +103,7 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         {"metric": "precision", "best": "f1", "min": 0.5, "confidence": 0.9},
         "/confidence",
         "exclusive",
-        "The best row is chosen on the same data, so the metric has no interval and takes no confidence: fix its "
-        "threshold with at_threshold.",
+        f"{CHOSEN}: fix its threshold with at_threshold.",
     ),
     (
         {"metric": "ece", "max": 0.5, "confidence": 0.9},

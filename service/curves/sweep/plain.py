@@ -61,7 +61,8 @@ def turns(tp: FloatArray, fp: FloatArray, a: IntArray, b: IntArray, c: IntArray)
     if max(tp[-1], fp[-1]) <= _LARGEST_SQUARED and are_integers(tp) and are_integers(fp):
         up, across = tp.astype(np.int64), fp.astype(np.int64)
         left, right = (up[b] - up[a]) * (across[c] - across[a]), (across[b] - across[a]) * (up[c] - up[a])
-        return np.sign(left - right).astype(np.float64)
+        whole: FloatArray = np.sign(left - right).astype(np.float64)
+        return whole
     (y, x), _ = _integers(tp, fp)
     signs = np.empty(b.size)
     for place, (i, j, k) in enumerate(zip(a.tolist(), b.tolist(), c.tolist(), strict=True)):

@@ -11,8 +11,8 @@ from service.wire.answers.infinite import FiniteScores
 
 def check_object(check: Check, scores: FiniteScores) -> dict[str, Any]:
     """Write a check as the contract defines it: what does not exist is None, and dataclasses are objects."""
-    decision = check.rule.decision
-    scores.finite(decision and decision.at_threshold)  # the rule has the finite one, but the answer must say so
+    if check.rule.decision is not None:
+        scores.finite(check.rule.decision.at_threshold)  # the rule has the finite one, but the answer must say so
     return {
         "rule": check.rule.given(),
         "status": check.status,

@@ -222,9 +222,9 @@ class BaselineSchema(EvaluationSchema):
 
     component = "Baseline"
     about = (
-        "The evaluation that `max_drop` and `max_rise` are measured from, such as that of the model in use: `scores` with `labels` "
-        "(and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind and in data. "
-        "The label that means positive, and the direction of the scores, are the evaluation's unless it has its own."
+        "The evaluation that `max_drop` and `max_rise` are measured from, such as that of the model in use: `scores` "
+        "with `labels` (and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind and "
+        "in data. The label that means positive, and the direction of the scores, are the evaluation's unless it has its own."
     )
 
     @post_load

@@ -8,6 +8,7 @@ import numpy as np
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.indices import INDICES
 from service.curves.partial_areas import OVER
+from service.curves.row_metrics import ROW_METRICS
 from service.inference.metric import METRIC_NAMES, PARTIAL
 from service.operations import OPERATIONS
 from service.wire.media_types import JSON, MARKDOWN, SVG, XML
