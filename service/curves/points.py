@@ -24,21 +24,43 @@ KEEPS = ("all", "corners", "drawn", "hull")
 class Points:
     """The table's rows in both spaces, as columns (n,); NaN where a threshold or a precision does not exist.
 
-    tp, fp, fn, tn   as integers if the table is counted, so that nobody need look for fractions.
+    counts    tp, fp, fn and tn.
+    counted   whether they are known to be integers, so that nobody need look for fractions.
     metrics   {name: its values}, those that were asked for.
     """
 
     threshold: FloatArray
-    tp: FloatArray | IntArray
-    fp: FloatArray | IntArray
-    fn: FloatArray | IntArray
-    tn: FloatArray | IntArray
+    counts: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+    counted: bool
     fpr: FloatArray
     tpr: FloatArray
     recall: FloatArray
     precision: FloatArray
     on_hull: BoolArray
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    @property
+    def tp(self) -> FloatArray | IntArray:
+        """True positives."""
+        return self._whole(0)
+
+    @property
+    def fp(self) -> FloatArray | IntArray:
+        """False positives."""
+        return self._whole(1)
+
+    @property
+    def fn(self) -> FloatArray | IntArray:
+        """False negatives."""
+        return self._whole(2)
+
+    @property
+    def tn(self) -> FloatArray | IntArray:
+        """True negatives."""
+        return self._whole(3)
+
+    def _whole(self, place: int) -> FloatArray | IntArray:
+        return self.counts[place].astype(np.int64) if self.counted else self.counts[place]
 
 
 def points_of(table: ConfusionTable, hull: RocHull, keep: str, metrics: Iterable[str] = ()) -> Points:
@@ -52,14 +74,10 @@ def points_of(table: ConfusionTable, hull: RocHull, keep: str, metrics: Iterable
         kept = _kept_rows(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
     fn, tn, fpr, recall, precision = sweep.points(rows.tp, rows.fp, rows.positives, rows.negatives)
-    counts = (rows.tp, rows.fp, fn, tn)
-    tp, fp, fn, tn = (each.astype(np.int64) for each in counts) if rows.counted else counts
     return Points(
         threshold=rows.thresholds,
-        tp=tp,
-        fp=fp,
-        fn=fn,
-        tn=tn,
+        counts=(rows.tp, rows.fp, fn, tn),
+        counted=rows.counted,
         fpr=fpr,
         tpr=recall,
         recall=recall,
