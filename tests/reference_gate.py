@@ -162,14 +162,26 @@ def verdict(rule: Rule, found: float | None, before: float | None, ends: Mapping
     if change:
         turned = 1 if change == "max_rise" else -1
         worse = turned * (Fraction(found) - Fraction(before))
-        if "confidence" in rule:
-            both = sorted(turned * Fraction(ends[end]) for end in ("lower", "upper"))
-            worse = both["prove" not in rule]
+        ends = ends and {"lower": turned * Fraction(ends["lower"]), "upper": turned * Fraction(ends["upper"])}
         slack = SLACK * max(1, abs(Fraction(found)), abs(Fraction(before)))
-        return "passed" if worse <= Fraction(rule[change]) + slack else "failed"
+        return met(worse, ends, Fraction(rule[change]) + slack, rule)
     if "min" in rule:
-        return "passed" if (ends["lower"] if "confidence" in rule else found) >= rule["min"] else "failed"
-    return "passed" if (ends["upper"] if "confidence" in rule else found) <= rule["max"] else "failed"
+        ends = ends and {"lower": -Fraction(ends["lower"]), "upper": -Fraction(ends["upper"])}
+        return met(-Fraction(found), ends, -Fraction(rule["min"]), rule)
+    return met(Fraction(found), ends, Fraction(rule["max"]), rule)
+
+
+def met(number: Fraction, ends: Mapping[str, Any] | None, most: Fraction, rule: Rule) -> str:
+    """Whether a number is small enough or, with confidence, its interval."""
+    if "confidence" not in rule:
+        return "passed" if number <= most else "failed"
+    low, high = sorted(ends.values())
+    if high <= most:
+        return "passed"
+    if low > most:
+        return "failed"
+    told = "pass" if "prove" in rule else rule.get("inconclusive", "fail")
+    return {"fail": "failed", "pass": "passed", "undecided": "undecided"}[told]
 
 
 def near(number: float | None, exact_value: Exact | None, tolerance: float = 1e-12) -> bool:

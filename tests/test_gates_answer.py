@@ -51,6 +51,10 @@ EVERY_KIND = [
     {"metric": "fpr", "at_threshold": 0.5, "max": 0.5, "confidence": 0.9},
     {"metric": "jaccard", "at": 0.25, "at_threshold": 0.5, "min": 0.1},
     {"metric": "partial", "over": "fpr", "from": 0.0, "to": 0.3, "max_drop": 0.1, "confidence": 0.9},
+    {"metric": "mcc", "at_share": 0.3, "max_drop": 0.1, "confidence": 0.9, "inconclusive": "undecided"},
+    {"metric": "precision", "best": "f1", "min_recall": 0.3, "min": 0.1, "name": "at its best", "severity": "warn"},
+    {"metric": "eer", "max_rise": 0.1},
+    {"metric": "ece", "bins": 10, "by": "mass", "max": 0.5, "severity": "fail"},
 ]
 
 
@@ -182,6 +186,55 @@ class TestForm:
         rules = [{"metric": "roc", "min": number / MOST_RULES} for number in range(MOST_RULES)]
         statuses = [check["status"] for check in checked(NEW, *rules)]
         assert statuses == ["passed"] * 83 + ["failed"] * 17
+
+
+SURE = {"metric": "roc", "min": 0.8, "confidence": 0.9}
+"""The area is 0.82, and its interval goes from below the bound to above it."""
+
+
+class TestWhatBecomesOfARule:
+    @pytest.mark.parametrize(("said", "status"), [("fail", "failed"), ("pass", "passed"), ("undecided", "undecided")])
+    def test_an_interval_on_both_sides_of_the_bound(self, said, status):
+        whole = answered(NEW | {"rules": [SURE | {"inconclusive": said}]})
+        assert (whole["status"], whole["checks"][0]["status"]) == (status, status)
+        proven = answered(NEW | {"rules": [SURE | {"min": 0.995, "inconclusive": said}]})
+        assert proven["status"] == "failed"
+
+    def test_a_reason_says_what_is_still_possible(self):
+        (check,) = checked(NEW, SURE | {"min": 0.9, "inconclusive": "undecided"})
+        assert check["status"] == "undecided"
+        assert check["reason"].startswith(
+            "roc is 0.82, below min 0.9, but with 90 % confidence it may be as high as 0.9"
+        )
+        (check,) = checked(NEW, SURE | {"inconclusive": "undecided"})
+        assert check["reason"].startswith("roc is 0.82, but with 90 % confidence it may be as low as ")
+
+    def test_passing_if_inconclusive_is_the_burden_of_proof_reversed(self):
+        proving, passing = DROP | {"prove": "drop"}, DROP | {"inconclusive": "pass"}
+        (one,), (other,) = (checked(OLD | {"baseline": NEW}, rule) for rule in (proving, passing))
+        assert {**one, "rule": None} == {**other, "rule": None}
+
+    def test_a_check_that_only_warns(self):
+        warning = FAILING | {"severity": "warn", "name": "very good"}
+        body = NEW | {"rules": [ROC, warning]}
+        whole = answered(body)
+        assert (whole["passed"], whole["status"], whole["warned"]) == (True, "passed", 1)
+        assert whole["checks"][1]["status"] == "failed"
+        assert answered(NEW | {"rules": [ROC, ROC | {"severity": "warn"}]})["warned"] == 0
+        assert "warned" not in answered(NEW | {"rules": [ROC]})
+        assert ask(body | {"fail_status": 409}).status == 200
+        report = ask(body, accept=MARKDOWN).body.decode()
+        assert "| ⚠️ failed, warns | very good at least 0.9 |" in report
+        suite = ask(body, accept=XML).body.decode()
+        assert 'failures="0"' in suite
+        assert 'name="very good"' in suite
+        assert "failed, warns: roc is 0.82, below min 0.9." in suite
+
+    def test_a_name_that_could_be_markup(self):
+        body = NEW | {"rules": [ROC | {"name": "a | b <script>"}]}
+        report = ask(body, accept=MARKDOWN).body.decode()
+        assert "`a \\| b <script> at least 0.8`" in report or "a \\| b" in report
+        assert b"&lt;script&gt;" in ask(body, accept=XML).body
 
 
 class TestBaseline:

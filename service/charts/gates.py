@@ -37,7 +37,7 @@ def _checked(check: Check) -> Iterator[Block]:
     """The verdict on a rule, and a scale with its numbers; or the reason why there are none."""
     rule = check.rule
     value = check.difference if rule.is_change else check.value
-    verdict = f"{_SIGNS[check.status]} {check.status}"
+    verdict = f"{_SIGNS[check.status]} {check.status}{', warns' * (rule.warns and check.status != 'passed')}"
     yield Legend([Layer(rule.phrase.replace(" %", "\xa0%"), check.status, sign="word", letter=verdict)])
     if value is None:
         yield Legend([Layer.note(check.reason, "soft", SMALL)])

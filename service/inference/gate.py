@@ -25,7 +25,7 @@ from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.metric import Metric
 from service.inference.models import Models, check_paired
-from service.inference.reasons import changed, missed, no_interval, no_value, out_of_reach, straddling
+from service.inference.reasons import changed, missed, no_interval, no_value, out_of_reach, still_possible, straddling
 from service.inference.rules import CHANGES, ROUNDING, Rule
 
 MAYBE_PAIRED = CurvesWarning(
@@ -100,18 +100,28 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The answer: passed if every check passed."""
+    """The answer: passed if every check passed, but for those that only warn."""
 
-    passed: bool
     paired: bool
     checks: tuple[Check, ...]
     warnings: tuple[CurvesWarning, ...]
 
     @property
+    def passed(self) -> bool:
+        """Whether its status is passed."""
+        return self.status == "passed"
+
+    @property
     def status(self) -> str:
         """The overall status: failed if any check failed, else undecided if any is, else passed."""
-        statuses = {check.status for check in self.checks}
+        statuses = {check.status for check in self.checks if not check.rule.warns}
         return next((status for status in ("failed", "undecided") if status in statuses), "passed")
+
+    @property
+    def warned(self) -> int | None:
+        """How many checks that only warn are not passed; None if there are none that only warn."""
+        found = [check.status != "passed" for check in self.checks if check.rule.warns]
+        return sum(found) if found else None
 
 
 def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: GateOptions) -> Gate:
@@ -143,7 +153,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.is_change for rule in options.rules):
         warnings += (MAYBE_PAIRED,) * may_be_pairs(evaluation, baseline)
-    return Gate(all(check.status == "passed" for check in checks), options.paired, checks, warnings)
+    return Gate(options.paired, checks, warnings)
 
 
 def agreed(one: Check, other: Check) -> Check:
@@ -232,16 +242,28 @@ def _verdict(rule: Rule, value: float | None, baseline: float | None, interval: 
     known = None if rule.confidence is None else interval
     if baseline is not None and rule.is_change:
         return _change_verdict(rule, value, baseline, known)
-    if rule.excess(value if known is None else rule.end_of(known.lower, known.upper)) <= 0:
-        return "passed", ""
-    if known is None or rule.excess(value) > 0:
-        return "failed", missed(rule, value)
-    return "failed", out_of_reach(rule, value, known)
+    status = _status(rule, value, known, 0.0)
+    if status == "passed":
+        return status, ""
+    if known is None or rule.excess(value) <= 0:
+        return status, missed(rule, value) if known is None else out_of_reach(rule, value, known)
+    return status, missed(rule, value) if status == "failed" else still_possible(rule, value, known)
 
 
 def _change_verdict(rule: Rule, value: float, baseline: float, interval: Interval | None) -> tuple[str, str]:
     change, slack = value - baseline, ROUNDING * max(1.0, abs(value), abs(baseline))
-    if rule.excess(change if interval is None else rule.end_of(interval.lower, interval.upper)) <= slack:
-        return "passed", ""
-    itself = rule.excess(change) > slack and not rule.prove
-    return "failed", changed(rule, value, baseline, None if itself else interval)
+    status = _status(rule, change, interval, slack)
+    if status == "passed":
+        return status, ""
+    itself = status == "failed" and rule.excess(change) > slack and not rule.is_lenient
+    return status, changed(rule, value, baseline, None if itself else interval)
+
+
+def _status(rule: Rule, number: float, interval: Interval | None, slack: float) -> str:
+    """Whether a number, or its interval, meets the bound."""
+    if interval is None:
+        return "failed" if rule.excess(number) > slack else "passed"
+    worse, better = rule.ends_of(interval.lower, interval.upper)
+    if rule.excess(worse) <= slack:
+        return "passed"
+    return "failed" if rule.excess(better) > slack else rule.if_inconclusive

@@ -33,7 +33,7 @@ POINTS_WITH_INTERVALS = ("tpr_at_fpr", "precision_at_recall")
 PARTIAL = "partial"
 """The mean height of a part of a curve."""
 
-_STATISTICS: dict[str, tuple[int, float, float]] = {
+_OF_ALL_SCORES: dict[str, tuple[int, float, float]] = {
     "gini": (1, -1.0, 1.0),
     "ks": (1, 0.0, 1.0),
     "prg": (1, -math.inf, 1.0),
@@ -47,10 +47,10 @@ _STATISTICS: dict[str, tuple[int, float, float]] = {
 }
 """{statistic: 1 if more is better, -1 if less is, 0 if neither is; and the ends of its range}"""
 
-STATISTICS = tuple(_STATISTICS)
+OF_ALL_SCORES = tuple(_OF_ALL_SCORES)
 """The numbers of all scores that are not areas."""
 
-OF_PROBABILITIES = STATISTICS[STATISTICS.index("brier") :]
+OF_PROBABILITIES = OF_ALL_SCORES[OF_ALL_SCORES.index("brier") :]
 """The statistics that take scores as probabilities."""
 
 _FAMILIES = {
@@ -67,7 +67,7 @@ _FAMILIES = {
 _PLACES = {"precision_at_recall": "recall", "recall_at_precision": "precision", "tpr_at_fpr": "fpr"}
 """{metric: the name of what `at` gives}, where that is not lambda."""
 
-METRIC_NAMES = tuple(dict.fromkeys((*AREAS, PARTIAL, *METRICS, *ROW_METRICS, *STATISTICS)))
+METRIC_NAMES = tuple(dict.fromkeys((*AREAS, PARTIAL, *METRICS, *ROW_METRICS, *OF_ALL_SCORES)))
 """All metrics that a rule may name."""
 
 
@@ -110,14 +110,14 @@ class Metric:
         """1 if more is better, -1 if less is, 0 if neither is."""
         if self.name in ROW_METRICS:
             return ROW_METRICS[self.name].better
-        return _STATISTICS.get(self.name, (1,))[0]
+        return _OF_ALL_SCORES.get(self.name, (1,))[0]
 
     @property
     def limits(self) -> tuple[float, float]:
         """The least and the greatest value that it may have."""
         if self.name in ROW_METRICS:
             return ROW_METRICS[self.name].low, ROW_METRICS[self.name].high
-        _, low, high = _STATISTICS.get(self.name, (1, 0.0, 1.0))
+        _, low, high = _OF_ALL_SCORES.get(self.name, (1, 0.0, 1.0))
         return low, high
 
     @property

@@ -27,7 +27,7 @@ from service.curves.operating_points import OperatingPoint, operating_points, ro
 from service.curves.partial_areas import partial_areas
 from service.curves.probability_statistics import ProbabilityStatistics
 from service.curves.sample import Sample
-from service.inference.metric import AREAS, AREAS_WITH_INTERVALS, STATISTICS, Metric
+from service.inference.metric import AREAS, AREAS_WITH_INTERVALS, OF_ALL_SCORES, Metric
 from service.inference.partial_influence import Area, partial_mean
 from service.inference.probability_errors import error_of_statistic
 from service.inference.proportions import PairedShares, Share
@@ -70,7 +70,7 @@ class EvaluatedModel:
             swept = metric.name in AREAS_WITH_INTERVALS and self.known is None and self.table.rises
             area: float | None = getattr(self.table.swept if swept else self._areas, metric.name)
             return area
-        if metric.name in STATISTICS:
+        if metric.name in OF_ALL_SCORES:
             return self._statistic(metric)
         value, _ = self._read(metric)
         return None if np.isnan(value) else value

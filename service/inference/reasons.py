@@ -18,7 +18,8 @@ def missed(rule: Rule, value: float) -> str:
 
 def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
     """Say that the interval's unfavourable end is beyond the bound."""
-    end, word = rule.end_of(interval.lower, interval.upper), "high" if rule.is_ceiling else "low"
+    end, _ = rule.ends_of(interval.lower, interval.upper)
+    word = "high" if rule.is_ceiling else "low"
     end_text, bound = _apart(end, rule.bound)
     return (
         f"{rule.of} is {_short(value)}, but with {_percent(interval)} confidence it may be as {word} as {end_text}, "
@@ -26,23 +27,33 @@ def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
     )
 
 
-_DROP, _RISE = ("dropped", "dropped", "drop"), ("rose", "risen", "rise")
+def still_possible(rule: Rule, value: float, interval: Interval) -> str:
+    """Say that the value is beyond the bound, but not the whole interval."""
+    _, end = rule.ends_of(interval.lower, interval.upper)
+    word = "low" if rule.is_ceiling else "high"
+    beyond = missed(rule, value).removesuffix(".")
+    return f"{beyond}, but with {_percent(interval)} confidence it may be as {word} as {_short(end)}."
+
+
+_FALL, _RISE = ("dropped", "dropped", "drop"), ("rose", "risen", "rise")
 """A change as a verb, its participle and its noun."""
 
 
 def changed(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
     """Say how far the metric dropped or rose, may have, or provably has."""
     from_to = f"went from {_short(baseline)} to {_short(value)}" if value != baseline else f"stayed at {_short(value)}"
-    change = value - baseline if interval is None else rule.end_of(interval.lower, interval.upper)
+    change = value - baseline
+    if interval is not None:
+        change = rule.ends_of(interval.lower, interval.upper)[rule.is_lenient]
     change = change if rule.is_ceiling else 0.0 - change
     text, bound = _apart(change, rule.bound)
     if rule.bound < 0:
         return _not_moved(rule, from_to, _apart(0.0 - change, -rule.bound), interval)
-    verb, participle, _ = _RISE if rule.is_ceiling else _DROP
+    verb, participle, _ = _RISE if rule.is_ceiling else _FALL
     if interval is None:
         return f"{rule.of} {verb} by {text}, from {_short(baseline)} to {_short(value)}, more than {rule.kind} {bound}."
-    least = "at least" if rule.prove else "as much as"
-    may = verb if rule.prove else f"may have {participle}"
+    least = "at least" if rule.is_lenient else "as much as"
+    may = verb if rule.is_lenient else f"may have {participle}"
     return (
         f"{rule.of} {from_to}; with {_percent(interval)} confidence it {may} by {least} {text}, "
         f"more than {rule.kind} {bound}."
@@ -52,10 +63,10 @@ def changed(rule: Rule, value: float, baseline: float, interval: Interval | None
 def _not_moved(rule: Rule, from_to: str, texts: tuple[str, str], interval: Interval | None) -> str:
     """Say that the metric did not improve as far as a bound below 0 requires."""
     moved, least = texts
-    _, _, noun = _DROP if rule.is_ceiling else _RISE
+    _, _, noun = _FALL if rule.is_ceiling else _RISE
     if interval is None:
         return f"{rule.of} {from_to}, which is less than the {noun} of {least} that {rule.kind} -{least} requires."
-    end = "is at most" if rule.prove else "may be as little as"
+    end = "is at most" if rule.is_lenient else "may be as little as"
     return (
         f"{rule.of} {from_to}; with {_percent(interval)} confidence the {noun} {end} {moved}, less than the {least} "
         f"that {rule.kind} -{least} requires."

@@ -21,6 +21,9 @@ from service.inference.metric import Metric
 BOUNDS = ("min", "max", "max_drop", "max_rise")
 """The kinds of bounds."""
 
+INCONCLUSIVE = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
+"""{what a rule may say about an interval on both sides of its bound: the status of its check}"""
+
 CHANGES = {"max_drop": "drop", "max_rise": "rise"}
 """{bound of the difference from a baseline: what `prove` says to fail only if it is proven}"""
 
@@ -40,6 +43,9 @@ class Rule:
 
     confidence  the two-sided level of the interval whose unfavourable end must meet the bound.
     prove       "drop" or "rise": a `max_drop` or `max_rise` fails only if the interval proves it.
+    inconclusive  what the check is if the interval lies on both sides of the bound; "pass" says what `prove` does.
+    severity    "warn": the gate passes whatever becomes of this check.
+    name        what to call it, instead of its metric.
     """
 
     metric: str
@@ -51,6 +57,9 @@ class Rule:
     max_rise: float | None = None
     confidence: float | None = None
     prove: str | None = None
+    inconclusive: str | None = None
+    severity: str | None = None
+    name: str | None = None
     part: PartialRange | None = None
     bins: ReliabilityOptions | None = None
 
@@ -85,9 +94,29 @@ class Rule:
         """The value, or the difference, that just passes."""
         return 0.0 - self.bound if self.kind == "max_drop" else self.bound
 
-    def end_of(self, lower: float, upper: float) -> float:
-        """The end of an interval that must meet the bound: the favourable one, if only proof fails the rule."""
-        return upper if self.is_ceiling != bool(self.prove) else lower
+    @property
+    def if_inconclusive(self) -> str:
+        """The status of a check whose interval lies on both sides of the bound."""
+        return INCONCLUSIVE["pass" if self.prove else self.inconclusive or "fail"]
+
+    @property
+    def is_lenient(self) -> bool:
+        """Whether only proof fails the rule."""
+        return self.if_inconclusive == "passed"
+
+    @property
+    def warns(self) -> bool:
+        """Whether the gate passes whatever becomes of this rule."""
+        return self.severity == "warn"
+
+    @property
+    def title(self) -> str:
+        """Its name, or its metric with its place."""
+        return self.name or str(self.of)
+
+    def ends_of(self, lower: float, upper: float) -> tuple[float, float]:
+        """The ends of an interval, the one farther from meeting the bound first."""
+        return (upper, lower) if self.is_ceiling else (lower, upper)
 
     def excess(self, number: float) -> float:
         """How far a value, or a difference, is beyond the bound; at most 0 if it meets it."""
@@ -96,9 +125,9 @@ class Rule:
     @property
     def phrase(self) -> str:
         """The rule in words: roc at least 0.8, with 95 % confidence."""
-        how = "with" if self.prove is None else "unless disproven with"
+        how = "unless disproven with" if self.is_lenient else "with"
         sure = "" if self.confidence is None else f", {how} {percent(self.confidence)} % confidence"
-        return f"{self.of} {_WORDS[self.kind]} {plain(self.bound)}{sure}"
+        return f"{self.title} {_WORDS[self.kind]} {plain(self.bound)}{sure}"
 
     def written(
         self, number: float, decimals: int = REPORTED_DECIMALS, *, difference: bool = False, sign: str = ""
@@ -123,7 +152,7 @@ class Rule:
             given["at_threshold"] = min(max(threshold, -LARGEST_DOUBLE), LARGEST_DOUBLE)
         if self.bins is not None:
             given |= asdict(self.bins)
-        given |= {name: getattr(self, name) for name in (*BOUNDS, "confidence", "prove")}
+        given |= {name: getattr(self, name) for name in _ABOUT_VERDICTS}
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -153,6 +182,9 @@ DECISION_KEYS = tuple(each.name for each in fields(Decision))
 
 BIN_KEYS = tuple(each.name for each in fields(ReliabilityOptions))
 """The keys of a rule that describe the bins of ece."""
+
+_ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name")
+"""The keys of a rule that do not name its metric."""
 
 _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})
 

@@ -7,7 +7,7 @@ from service.operations.operation import Operation, Selection
 from service.wire.answers.gate_answers import check_object
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.infinite import FiniteScores
-from service.wire.answers.parts import AnswerValue
+from service.wire.answers.parts import ABSENT, AnswerValue
 from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED
 from service.wire.formats.tables import TableForm, with_baseline
 from service.wire.limits import Limits
@@ -43,6 +43,13 @@ OPERATION = Operation(
             "`passed`.",
             lambda gate: gate.status,
             kind="text",
+        ),
+        AnswerValue(
+            "warned",
+            "How many checks of `severity` `warn` are not passed, if any are of it; they do not count in `status`.",
+            lambda gate: ABSENT if gate.warned is None else gate.warned,
+            sometimes=True,
+            kind="whole",
         ),
         AnswerValue(
             "paired", "Whether evaluation and baseline were treated as paired.", lambda gate: gate.paired, kind="flag"

@@ -155,6 +155,20 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         for index in ("f_measure", "jaccard")
         for bound in ("min", "max", "max_drop")
     ),
+    (
+        {"metric": "roc", "min": 0.1, "inconclusive": "pass"},
+        "/inconclusive",
+        "exclusive",
+        "inconclusive needs confidence.",
+    ),
+    (
+        {"metric": "roc", "max_drop": 0.1, "confidence": 0.9, "prove": "drop", "inconclusive": "undecided"},
+        "/inconclusive",
+        "exclusive",
+        "prove says what inconclusive would: give one of them.",
+    ),
+    ({"metric": "roc", "min": 0.1, "name": ""}, "/name", "wrong_length", "Must have 1 to 100 characters, not 0."),
+    ({"metric": "roc", "min": 0.1, "severity": "error"}, "/severity", "not_one_of", "Must be one of fail, warn."),
     ({"metric": "roc", "max_drop": 0.1, "prove": "drop"}, "/prove", "exclusive", PROVE),
     ({"metric": "roc", "min": 0.1, "confidence": 0.9, "prove": "drop"}, "/prove", "exclusive", PROVE),
 ]
@@ -166,6 +180,12 @@ def test_a_rule(rule: dict[str, Any], pointer: str, code: str, sentence: str) ->
     assert asking.errors("gates", SAMPLES["gates"] | {"rules": [DROP, rule]}) == [expected]
     query = QUERIES["gates"] | {"rules": json.dumps([DROP, rule])}
     assert asking.errors("gates", TABLE, content_type="text/csv", **query) == [expected]
+
+
+def test_two_rules_of_one_name() -> None:
+    rules = [{"metric": metric, "min": 0.1, "name": "good"} for metric in ("roc", "pr")]
+    wrong = {"pointer": "/rules/1/name", "code": "duplicate", "detail": "rules[0] already has this name."}
+    assert asking.errors("gates", SAMPLES["gates"] | {"rules": rules}) == [wrong]
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,8 @@ def rules(draw: st.DrawFn, *, baseline: bool) -> dict[str, Any]:
         rule["confidence"] = draw(st.sampled_from([0.5, 0.9, 0.95, 0.999]))
         if kind in CHANGES and draw(st.booleans()):
             rule["prove"] = CHANGES[kind]
+        elif draw(st.booleans()):
+            rule["inconclusive"] = draw(st.sampled_from(["fail", "pass", "undecided"]))
     return rule
 
 

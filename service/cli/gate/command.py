@@ -23,6 +23,7 @@ from service.cli.gate.first_rules import probe, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
 from service.cli.gate.question import question_of
 from service.cli.gate.rules_file import Rules
+from service.cli.gate.rules_schema import rules_schema
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
 from service.cli.options import form_options, given_texts
@@ -70,6 +71,13 @@ def _report_file(context: click.Context, parameter: click.Parameter, path: Path 
     return in_a_directory(context, parameter, path)
 
 
+def _print_schema(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:  # noqa: FBT001  # click's
+    """Print the schema of RULES.toml and end."""
+    if asked:
+        click.echo(orjson.dumps(rules_schema(), option=orjson.OPT_INDENT_2))
+        context.exit()
+
+
 _REPORT: dict[str, Any] = {"type": WRITTEN_FILE, "callback": _report_file, "metavar": "F", "is_eager": True}
 _OPTIONS_AND_FILES: list[click.Parameter] = [
     click.Argument(["files"], metavar="RULES.toml SCORES", nargs=-1),
@@ -82,7 +90,15 @@ _OPTIONS_AND_FILES: list[click.Parameter] = [
     click.Option(["--markdown"], help="Write a report in Markdown.", **_REPORT),
     PLOT_OPTION,
     click.Option(
-        ["--at", "threshold"], type=float, metavar="T", help="With --init: rules about recall and precision at T, too."
+        ["--schema"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_schema,
+        help="Print a JSON Schema of RULES.toml, for editors.",
+    ),
+    click.Option(
+        ["--at", "in_use"], type=float, metavar="T", help="With --init: rules about recall and precision at T, too."
     ),
     click.Option(
         ["--init"],
@@ -105,7 +121,7 @@ def gate(
     plot: Path | None,
     as_json: bool,
     init: bool,
-    threshold: float | None,
+    in_use: float | None,
     **options: Any,  # noqa: ANN401  # click's
 ) -> None:
     """Check whether SCORES meet the rules in RULES.toml.
@@ -124,7 +140,7 @@ def gate(
     of_baseline = texts_of_baseline(options)
     if of_baseline and baseline is None:
         raise click.UsageError("Options of the baseline need --baseline OLD.")
-    if threshold is not None and not (init and math.isfinite(threshold)):
+    if in_use is not None and not (init and math.isfinite(in_use)):
         raise click.UsageError("--at T, a finite threshold, is for --init; a rule has at_threshold.")
     if init and (junit or markdown or plot):
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
@@ -147,7 +163,7 @@ def gate(
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)
     if init:
         rules = Rules("the first rules", {}, {})
-        document = _probed(question_of(rules, sources, given, of_baseline, access.server), threshold)
+        document = _probed(question_of(rules, sources, given, of_baseline, access.server), in_use)
         _print(
             rules_json(document)
             if as_json

@@ -36,7 +36,7 @@ COLUMNS = (*SAMPLE_COLUMNS, BASELINE, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 GATE_OPTIONS = tuple(key for key in KEYS if key not in {*OF_ONE_EVALUATION, BASELINE})
 """Keys of the gate itself."""
 
-_BASELINE_TABLE = "baseline"
+BASELINE_TABLE = "baseline"
 """The table that says how the baseline's file is read, where it differs."""
 
 _EXAMPLE = '[[rules]], metric = "roc", min = 0.8'
@@ -105,7 +105,7 @@ class Rules:
     @property
     def texts_of_baseline(self) -> dict[str, str]:
         """How the baseline's table is read, where it differs."""
-        return {key: _text(value) for key, value in self.document.get(_BASELINE_TABLE, {}).items()}
+        return {key: _text(value) for key, value in self.document.get(BASELINE_TABLE, {}).items()}
 
     def place(self, pointer: str) -> str:
         """Write the line of a pointer, as `line 12: `; empty if unknown."""
@@ -117,13 +117,13 @@ class Rules:
 
 
 def _faults(document: Mapping[str, Any]) -> Iterator[FileFault]:
-    yield from _unknown(document, (*KEYS, _BASELINE_TABLE), "")
-    baseline = document.get(_BASELINE_TABLE, {})
+    yield from _unknown(document, (*KEYS, BASELINE_TABLE), "")
+    baseline = document.get(BASELINE_TABLE, {})
     if isinstance(baseline, dict):
-        yield from _unknown(baseline, OF_ONE_EVALUATION, f"/{_BASELINE_TABLE}")
+        yield from _unknown(baseline, OF_ONE_EVALUATION, f"/{BASELINE_TABLE}")
     else:
-        yield FileFault(f"/{_BASELINE_TABLE}", "[baseline] says how its file is read; --baseline OLD names the file.")
-    for pointer, table in (("", document), (f"/{_BASELINE_TABLE}", baseline)):
+        yield FileFault(f"/{BASELINE_TABLE}", "[baseline] says how its file is read; --baseline OLD names the file.")
+    for pointer, table in (("", document), (f"/{BASELINE_TABLE}", baseline)):
         for key in COLUMNS:
             if isinstance(table, dict) and not isinstance(table.get(key, ""), str):
                 yield FileFault(f"{pointer}/{key}", f'{key} is the name of a column, in quotes: {key} = "..."')

@@ -60,8 +60,9 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     """Format the checks, without empty columns."""
     rules = [Rule.read(check["rule"]) for check in checks]
-    names = [str(rule.of) for rule in rules]
+    names = [rule.title for rule in rules]
     pairs = list(zip(rules, checks, strict=True))
+    marked = [(check, ", warns" * (rule.warns and check["status"] != "passed")) for rule, check in pairs]
     columns = {
         "value": [_number(rule, check["value"]) for rule, check in pairs],
         "bound": [_bound(rule) for rule in rules],
@@ -72,7 +73,7 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
         "p": ["-" if check["p_value"] is None else f"{check['p_value']:.3g}" for check in checks],
     }
     columns = {head: cells for head, cells in columns.items() if set(cells) != {"-"} or head == "value"}
-    status = [click.style(check["status"], fg=STATUSES.get(check["status"])) for check in checks]
+    status = [click.style(f"{check['status']}{warns}", fg=STATUSES.get(check["status"])) for check, warns in marked]
     rows = [
         list(row)
         for row in zip(*([head, *cells] for head, cells in (columns | {"status": status}).items()), strict=True)
@@ -111,7 +112,7 @@ def _length(lines: list[str]) -> int:
 
 def _bound(rule: Rule) -> str:
     """Format the bound of a metric."""
-    unless = "" if rule.prove is None else "unless disproven, "
+    unless = "unless disproven, " if rule.is_lenient else ""
     sure = "" if rule.confidence is None else f" ({unless}{percent(rule.confidence)} %)"
     return f"{_BOUND_SIGNS[rule.kind]} {in_full(rule.bound)}{sure}"
 
@@ -132,18 +133,27 @@ def _interval(rule: Rule, check: dict[str, Any]) -> str:
 
 def _verdict_line(document: dict[str, Any]) -> str:
     verdict = document["status"]
-    statuses = [check["status"] for check in document["checks"]]
-    counted = ", ".join(f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses)
+    statuses = [check["status"] for check in document["checks"] if not _only_warns(check)]
+    counts = [f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses]
+    warned = [f"{document['warned']} warned"] if document.get("warned") else []
+    counted = ", ".join([*counts, *warned])
     return click.style(f"Gate {verdict}: {counted}.", fg=STATUSES[verdict], bold=True)
+
+
+def _only_warns(check: dict[str, Any]) -> bool:
+    """Whether a check that is not passed does not count."""
+    rule = check.get("rule")
+    return isinstance(rule, dict) and rule.get("severity") == "warn" and check.get("status") != "passed"
 
 
 def is_verdict(document: dict[str, Any]) -> bool:
     """Whether a verdict has checks, and is the worst of theirs: the status must not be better than what is shown."""
     if not {"status", "paired", "checks", "warnings"} <= document.keys():
         return False
-    found = [check.get("status") for check in objects(document["checks"])]
-    worst = next((status for status in ("failed", "undecided", "passed") if status in found), None)
-    if worst is None or worst != document["status"] or any(status not in tuple(STATUSES) for status in found):
+    checks = objects(document["checks"])
+    found = [check.get("status") for check in checks if not _only_warns(check)]
+    worst = next((status for status in ("failed", "undecided") if status in found), "passed" if checks else None)
+    if worst != document["status"] or any(check.get("status") not in tuple(STATUSES) for check in checks):
         return False
     try:
         return bool(list(verdict_lines(document, "", None)))

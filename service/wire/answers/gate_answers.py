@@ -36,4 +36,4 @@ def gate_of(document: dict[str, Any]) -> Gate:
         for check in document["checks"]
     )
     warnings = (CurvesWarning(**warning) for warning in document["warnings"])
-    return Gate(document["passed"], document["paired"], tuple(checks), tuple(warnings))
+    return Gate(document["paired"], tuple(checks), tuple(warnings))

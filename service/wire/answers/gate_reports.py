@@ -25,6 +25,7 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _JUNIT_ELEMENTS = {"failed": "failure", "undecided": "error"}
 """{status of a rule: the element within its case}; one that passed has none."""
 
+_WARNS = "⚠️"
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 
 
@@ -51,9 +52,10 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
     header = ["", "rule", "value", "interval", "baseline", "difference", "p"]
     lines += _row(header), _row(["---", "---", *["---:"] * 5])
     for check in checks:
-        lines.append(
-            _row([f"{_MARKS[check['status']]} {check['status']}", Rule.read(check["rule"]).phrase, *numbers_of(check)])
-        )
+        rule = Rule.read(check["rule"])
+        warns = rule.warns and check["status"] != "passed"
+        mark = f"{_WARNS if warns else _MARKS[check['status']]} {check['status']}{', warns' * warns}"
+        lines.append(_row([mark, _sentence(rule.phrase).replace("|", "\\|"), *numbers_of(check)]))
     reasons = [f"- {_sentence(check['reason'])}" for check in checks if check["reason"]]
     warnings = [f"- {warning['code']}: {_sentence(warning['detail'])}" for warning in document["warnings"]]
     for title, items in (("", reasons), ("Warnings", warnings)):
@@ -101,12 +103,16 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
     alike = Counter[str]()
     cases = []
     for check in document["checks"]:
-        name = Rule.read(check["rule"]).phrase
+        rule = Rule.read(check["rule"])
+        name = xml_text(rule.name or rule.phrase)
         alike[name] += 1
         value, ends, old, difference, p_value = numbers_of(check)
         output = f"value {value}, interval {ends}, baseline {old}, difference {difference}, p {p_value}"
         number = "" if alike[name] == 1 else f" ({alike[name]})"
-        cases.append(JUnitCase(name + number, check["status"], check["reason"], output))
+        status, reason = check["status"], check["reason"]
+        if rule.warns and status != "passed":
+            status, output = "passed", f"{status}, warns: {reason} {output}"
+        cases.append(JUnitCase(name + number, status, reason, output))
     return junit_of(cases, properties)
 
 

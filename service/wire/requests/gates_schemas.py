@@ -19,12 +19,12 @@ from service.curves.reliability import ReliabilityOptions
 from service.curves.row_metrics import ROW_METRICS
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
-from service.inference.metric import METRIC_NAMES, PARTIAL, STATISTICS, Metric
-from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, RANGE_KEYS, Rule
+from service.inference.metric import METRIC_NAMES, PARTIAL, OF_ALL_SCORES, Metric
+from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
 from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.fields import Choice, Flag, Number, Whole, beyond, invalid, missing_field
+from service.wire.requests.fields import Choice, Flag, Number, Text, Whole, beyond, invalid, missing_field
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
@@ -97,6 +97,22 @@ class RuleSchema(DecisionFields, RangeSchema):
         "favourable end of the interval is beyond the bound, so that the change is proven.",
     )
 
+    inconclusive = Choice(
+        tuple(INCONCLUSIVE),
+        "With `confidence`, what becomes of the check if the interval lies on both sides of the bound: `fail` by "
+        "default; `pass`, so that only proof fails it, which for a difference is what `prove` says; or `undecided`.",
+    )
+    severity = Choice(
+        ("fail", "warn"),
+        "With `warn`, the check has its status, but counts neither for `passed` nor for the `status` of the gate.",
+    )
+    name = Text(
+        "What reports call the rule, instead of its metric; unique among the rules.",
+        minimum=1,
+        maximum=100,
+        example="no worse than in use",
+    )
+
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> Rule:
         """Build the rule, if its fields are compatible."""
@@ -130,6 +146,10 @@ def _check_bound(data: dict[str, Any], metric: Metric) -> None:
     proved = data.get("prove")
     if proved is not None and not (proved == CHANGES.get(kind) and "confidence" in data):
         raise invalid("exclusive", f"prove = {proved} needs max_{proved} and confidence.", "prove")
+    if "inconclusive" in data and "confidence" not in data:
+        raise invalid("exclusive", "inconclusive needs confidence.", "inconclusive")
+    if "inconclusive" in data and proved is not None:
+        raise invalid("exclusive", "prove says what inconclusive would: give one of them.", "inconclusive")
 
 
 def _why_not_certain(metric: Metric) -> str:
@@ -141,7 +161,7 @@ def _why_not_certain(metric: Metric) -> str:
             "The best row is chosen on the same data, so the metric has no interval and takes no confidence: fix its "
             "threshold with at_threshold."
         )
-    if metric.name in STATISTICS:
+    if metric.name in OF_ALL_SCORES:
         return f"{metric.name} has no interval, so it takes no confidence."
     told = f"{metric.name} is the best value that the data allow: it has no interval, so it takes no confidence."
     return told + (" With at_threshold, the threshold in use, it has one." if metric.name in INDICES else "")
@@ -191,6 +211,15 @@ def _check_place(data: dict[str, Any]) -> None:
         raise invalid("missing", f"{metric} needs one of {WAYS_IN_WORDS}.", "at_threshold")
 
 
+def _check_names(rules: list[Rule]) -> None:
+    """Refuse two rules of one name."""
+    first: dict[str, int] = {}
+    for row, rule in enumerate(rules):
+        if rule.name is not None and first.setdefault(rule.name, row) != row:
+            fault = Wrong("duplicate", f"rules[{first[rule.name]}] already has this name.")
+            raise ValidationError({"rules": {row: {"name": [fault]}}})
+
+
 def _check_levels(options: GateOptions) -> None:
     """Refuse a higher confidence than the resamples can support."""
     resamples = options.how.resamples
@@ -223,8 +252,9 @@ class BaselineSchema(EvaluationSchema):
     component = "Baseline"
     about = (
         "The evaluation that `max_drop` and `max_rise` are measured from, such as that of the model in use: `scores` "
-        "with `labels` (and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind and "
-        "in data. The label that means positive, and the direction of the scores, are the evaluation's unless it has its own."
+        "with `labels` (and perhaps `weights`), or `counts`, or `groups`. It can differ from the evaluation in kind "
+        "and in data. The label that means positive, and the direction of the scores, are the evaluation's unless it "
+        "has its own."
     )
 
     @post_load
@@ -274,6 +304,7 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
                 if rule.is_change:
                     fault = Wrong("missing", f"{rule.kind} needs a baseline.")
                     raise ValidationError({"rules": {row: {rule.kind: [fault]}}})
+        _check_names(data["rules"])
         paired = data.get("paired", False)
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline.", "paired")

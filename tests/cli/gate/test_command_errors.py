@@ -24,14 +24,14 @@ FILE = DATA / "rules.toml"
 
 
 def test_a_wrong_rule_is_reported_with_its_line(tmp_path: Path) -> None:
-    rules = written(tmp_path, PASSING + '\n[[rules]]\nmetric = "rok"\nmin = 2\n\n[intervals]\nseed = 0.5\n')
+    rules = written(tmp_path, PASSING + '\n[[rules]]\nmetric = "rok"\nconfidence = 2\n\n[intervals]\nseed = 0.5\n')
     for words in ([ALL], [ALL, "--baseline", TEN]):
         title, *lines = refusal(rocpr(rules, *words)).splitlines()
         assert title == f"Error: {rules}: This cannot be used."
         places = [re.match(r"  line (\d+): (/[\w/]+): ", line) for line in lines]
         assert {(match[1], match[2]) for match in places if match} == {
             ("6", "/rules/1/metric"),
-            ("7", "/rules/1/min"),
+            ("7", "/rules/1/confidence"),
             ("10", "/intervals/seed"),
         }
     run = rocpr(written(tmp_path, "rules = [3]"), ALL)
@@ -235,6 +235,8 @@ def test_the_options_of_reading_are_the_query_parameters() -> None:
         "markdown",
         "plot",
         "init",
+        "schema",
+        "in_use",
     }
     own |= {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
     own |= {"baseline_columns", "baseline_delimiter", "baseline_decimal", "baseline_positive_label"}
