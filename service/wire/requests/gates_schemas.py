@@ -19,7 +19,7 @@ from service.curves.reliability import ReliabilityOptions
 from service.curves.row_metrics import ROW_METRICS
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
-from service.inference.metric import METRIC_NAMES, PARTIAL, OF_ALL_SCORES, Metric
+from service.inference.metric import METRIC_NAMES, OF_ALL_SCORES, PARTIAL, Metric
 from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
