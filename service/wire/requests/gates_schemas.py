@@ -119,8 +119,9 @@ class RuleSchema(DecisionFields, RangeSchema):
         if "metric" not in data:
             raise invalid("missing", "A rule needs a metric.", "metric")
         _check_place(data)
-        data = {name: value + 0.0 if isinstance(value, float) else value for name, value in data.items()}  # -0.0 is 0.0
-        part, decision, bins = _part_of(data), _decision_of(data), _bins_of(data)
+        bins = _bins_of(data)
+        data = {name: value if isinstance(value, str) else value + 0.0 for name, value in data.items()}  # -0.0 is 0.0
+        part, decision = _part_of(data), _decision_of(data)
         metric = Metric(data["metric"], data.get("at"), decision, part, bins)
         _check_bound(data, metric)
         if "confidence" in data and metric.family is None:
