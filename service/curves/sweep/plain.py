@@ -24,6 +24,8 @@ LARGEST_IN_SERIES = 1 / 17
 
 _LARGEST_SQUARED = 2.0**31
 """Products of whole counts up to this fit into 64 bits."""
+_PASSES = 8
+"""How often rows under the chord of their neighbours are left out at once, before the chain looks at each."""
 
 
 def order(scores: FloatArray, *, descending: bool) -> IntArray:
@@ -58,7 +60,7 @@ def running_sums(numbers: FloatArray) -> FloatArray:
 
 def turns(tp: FloatArray, fp: FloatArray, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
     """Whether the rows b lie above (1), on (0) or under (-1) the chords from a to c."""
-    if max(tp[-1], fp[-1]) <= _LARGEST_SQUARED and are_integers(tp) and are_integers(fp):
+    if _have_whole_products(tp, fp):
         up, across = tp.astype(np.int64), fp.astype(np.int64)
         left, right = (up[b] - up[a]) * (across[c] - across[a]), (across[b] - across[a]) * (up[c] - up[a])
         whole: FloatArray = np.sign(left - right).astype(np.float64)
@@ -77,6 +79,9 @@ def hull(tp: FloatArray, fp: FloatArray) -> IntArray:
     rows = np.flatnonzero(np.append(True, (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])))
     up, across = np.diff(tp[rows]) > 0, np.diff(fp[rows]) > 0
     rows = rows[np.concatenate(([True], up[:-1] & across[1:], [True]))]  # the others are not above both neighbours
+    for _ in range(_PASSES if _have_whole_products(tp, fp) else 0):
+        above = turns(tp, fp, rows[:-2], rows[1:-1], rows[2:]) > 0  # the others are under chords of two rows
+        rows = rows[np.concatenate(([True], above, [True]))]
     (y, x), _ = _integers(tp[rows], fp[rows])
     found: list[int] = []
     for c in range(rows.size):
@@ -89,6 +94,11 @@ def hull(tp: FloatArray, fp: FloatArray) -> IntArray:
         found.append(c)
     out: IntArray = rows[found]
     return out
+
+
+def _have_whole_products(tp: FloatArray, fp: FloatArray) -> bool:
+    """Whether 64 bits hold all products of two counts."""
+    return max(tp[-1], fp[-1]) <= _LARGEST_SQUARED and are_integers(tp) and are_integers(fp)
 
 
 def on_hull(tp: FloatArray, fp: FloatArray, vertices: IntArray) -> BoolArray:
