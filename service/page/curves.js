@@ -21,23 +21,26 @@ export const METRICS = {
 	precision: "precision",
 	fpr: "false positive rate",
 	specificity: "specificity",
+	npv: "negative predictive value",
 	accuracy: "accuracy",
 	f1: "F1",
 	mcc: "MCC",
+	share: "share called positive",
 	brier: "Brier score",
 	log_loss: "log loss",
-	f_measure: "F1",
-	called: "share called positive",
 };
 
-/** The operating points to choose a threshold by: a metric, its place, and both in words. */
-export const POINTS = [
-	["f_measure", 0.5, "highest F1"],
+/** The decisions to choose a threshold by, and each in words. */
+export const DECISIONS = [
+	[{best: "f1"}, "highest F1"],
+	[{best: "mcc"}, "highest MCC"],
+	[{best: "youden"}, "highest recall + specificity"],
 	...[0.8, 0.9, 0.95].flatMap(at => [
-		["precision_at_recall", at, `recall ≥ ${at}`],
-		["recall_at_precision", at, `precision ≥ ${at}`],
+		[{best: "precision", min_recall: at}, `recall ≥ ${at}`],
+		[{best: "recall", min_precision: at}, `precision ≥ ${at}`],
 	]),
-	...[0.01, 0.05, 0.1].map(at => ["tpr_at_fpr", at, `${METRICS.fpr} ≤ ${at}`]),
+	...[0.01, 0.05, 0.1].map(at => [{best: "recall", max_fpr: at}, `${METRICS.fpr} ≤ ${at}`]),
+	...[0.01, 0.05, 0.1].map(at => [{at_share: at}, `top ${100 * at} % of rows`]),
 ];
 
 const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
@@ -120,14 +123,19 @@ export function move(place, exact) {
 	write("jump-problem", "");
 	write("jump-note", "");
 	if (!exact) byId("jump").value = "";
-	const counts = {tp, fn: positives - tp, fp, tn: negatives - fp};
-	for (const [name, count] of Object.entries(counts)) write(name, grouped(count));
+	const [fn, tn] = [positives - tp, negatives - fp];
+	for (const [name, count] of Object.entries({tp, fn, fp, tn})) write(name, grouped(count));
+	const among = (part, whole) => whole ? part / whole : null;
 	const values = {
 		recall: tp / positives,
-		precision: tp + fp ? tp / (tp + fp) : null,
+		precision: among(tp, tp + fp),
 		fpr: fp / negatives,
-		f_measure: 2 * tp / (positives + tp + fp),
-		called: (tp + fp) / (positives + negatives),
+		specificity: tn / negatives,
+		npv: among(tn, tn + fn),
+		accuracy: (tp + tn) / (positives + negatives),
+		f1: 2 * tp / (positives + tp + fp),
+		mcc: among(tp * tn - fp * fn, Math.sqrt((tp + fp) * (tn + fn)) * Math.sqrt(positives * negatives)),
+		share: (tp + fp) / (positives + negatives),
 	};
 	mark("roc", values.fpr, values.recall);
 	mark("pr", values.recall, values.precision ?? 1);
@@ -156,29 +164,20 @@ function writeRates(values, intervals) {
 	byId("rates").tBodies[0].replaceChildren(...written);
 }
 
-/** Ask a gate for the intervals of rates, which takes only the counts; with weights there are none. */
+/** Ask a gate for the intervals of metrics, which takes only the counts; with weights there are none. */
 function askForIntervals(values) {
 	if (byId("weights").value) return;
 	soon("intervals", async () => {
 		const here = row;
 		const {positives, negatives} = shown();
 		const {threshold, tp, fp} = row;
-		const metrics = Object.keys(values).filter(name => name !== "called");
 		const counts = {threshold: [threshold], tp: [tp], fp: [fp], positives, negatives};
-		const {checks} = await judged(counts, metrics);
-		// The share of all rows is a proportion as recall is, which is one of the positives; the negatives do not count.
-		const all = {threshold: [threshold], tp: [tp + fp], fp: [0], positives: positives + negatives, negatives: 2};
-		const ofShare = await judged(all, ["recall"]);
-		const intervals = Object.fromEntries(checks.map((check, at) => [metrics[at], check.interval]));
-		if (row === here) writeRates(values, {...intervals, called: ofShare.checks[0].interval});
+		const rules = Object.keys(values).map(metric => ({metric, at_threshold: threshold, max: 1}));
+		const body = JSON.stringify({counts, intervals: {}, rules});
+		const {checks} = await ask("/v1/gates", {}, body, "application/json");
+		const intervals = Object.fromEntries(checks.map(({rule, interval}) => [rule.metric, interval]));
+		if (row === here) writeRates(values, intervals);
 	});
-}
-
-/** The checks of metrics at the only threshold of counts. */
-function judged(counts, metrics) {
-	const [at_threshold] = counts.threshold;
-	const rules = metrics.map(metric => ({metric, at_threshold, max: 1, ...(metric === "f_measure" && {at: 0.5})}));
-	return ask("/v1/gates", {}, JSON.stringify({counts, intervals: {}, rules}), "application/json");
 }
 
 /** Move to the threshold that was typed: its counts are asked for, as not every row is drawn. Returns whether. */
@@ -206,15 +205,12 @@ export function step(by) {
 	return true;
 }
 
-/** Move to the threshold of the operating point that was chosen. Returns whether there is one. */
+/** Move to the threshold of the decision that was chosen. Returns whether there is one. */
 export async function jump() {
 	const answer = shown();
-	answer.operatingPoints ??= (await table("/v1/curves", {
-		scores: model,
-		include: "auc",
-		operating_points: POINTS.map(([metric, at]) => ({metric, at})),
-	})).operating_points;
-	const {threshold, tp, fp} = answer.operatingPoints;
+	const decisions = DECISIONS.map(([decision]) => decision);
+	answer.decisions ??= (await table("/v1/curves", {scores: model, decisions})).decisions;
+	const {threshold, tp, fp} = answer.decisions;
 	const at = byId("jump").value;
 	if (answer !== shown() || !at) return false;
 	if (threshold[at] == null) {
@@ -222,7 +218,7 @@ export async function jump() {
 		return false;
 	}
 	move(nearestThreshold(threshold[at]), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
-	if (POINTS[at][0] === "tpr_at_fpr") {
+	if (DECISIONS[at][0].max_fpr) {
 		const share = digits(100 * (tp[at] + fp[at]) / (answer.positives + answer.negatives));
 		write("jump-note", `That is a share of the negatives. Of all rows, ${share} % are called positive.`);
 	}

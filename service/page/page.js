@@ -231,7 +231,7 @@ function addPlacesForProblems() {
 }
 
 addPlacesForProblems();
-byId("jump").append(...curves.POINTS.map(([, , text], at) => option(at, text)));
+byId("jump").append(...curves.DECISIONS.map(([, text], at) => option(at, text)));
 listenToData();
 listenToThreshold();
 listenToResults();
