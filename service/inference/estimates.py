@@ -96,7 +96,9 @@ class Estimates:
         if metric.name == "pr_trapezoid" and value is None and model.table.rises:
             self._warnings.append(TRAPEZOID_OMITTED)
         if metric.name in OF_PROBABILITIES:
-            remarked = remarks(model.table, model.probabilities, statistics=True, binned=metric.name == "ece")
+            remarked = remarks(
+                model.table, model.probabilities, statistics=True, binned=metric.name == "ece" and metric.bins is None
+            )
             self._warnings += (CurvesWarning(*each) for each in remarked if each[0] in _REMARKED)
         return value
 
