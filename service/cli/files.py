@@ -18,14 +18,15 @@ from service.wire.formats.query_options import Decoded
 from service.wire.formats.signatures import other_signature_of, signature_of
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, BODY_FORMATS, CSV, JSON
 
-FORMATS = {"json": JSON, "csv": CSV, "arrow": ARROW_STREAM, "parquet": PARQUET}
-"""{name of a format: its media type}; both Arrow formats have one name, and are recognised by their bytes."""
+_NAMES = tuple(dict.fromkeys(each.name for each in BODY_FORMATS))
 
-SUFFIXES = {**FORMATS, "tsv": CSV, "arrows": ARROW_STREAM, "feather": ARROW_STREAM}
+FORMATS = {name: next(each.media_type for each in BODY_FORMATS if each.name == name) for name in _NAMES}
+"""{name of a format: its media type}; of two with one name the first, as their bytes tell them apart."""
+
+SUFFIXES = {**FORMATS, **{suffix: each.media_type for each in BODY_FORMATS for suffix in each.suffixes}}
 STANDARD_INPUT = "standard input"
-_TYPES_OF_FORMAT = {name: {media_type} for name, media_type in FORMATS.items()} | {"arrow": {ARROW_STREAM, ARROW_FILE}}
 _UNPACKED_BY = {"gz": "gzip", "zst": "zstd"}
 _SAVED_AS = {
     **dict.fromkeys(
@@ -133,5 +134,5 @@ class InputFile:
             return f"This looks like {found.name}; unpack it first."
         if found.media_type is None:
             return f"This looks like {found.name}: {found.advice}."
-        name = next(name for name, kinds in _TYPES_OF_FORMAT.items() if found.media_type in kinds)
+        name = next(each.name for each in BODY_FORMATS if each.media_type == found.media_type)
         return f"This looks like {found.name}; use --format {name}."

@@ -17,16 +17,13 @@ from service.operations.operation import Operation
 from service.wire.formats.codings import CODINGS
 from service.wire.formats.csv_dialect import MARKS
 from service.wire.formats.inputs import COUNTS_COLUMNS, PICTURE_PARAMETERS
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, MARKDOWN, PARQUET, PNG, SVG, TEXT, XML
+from service.wire.media_types import BODY_FORMATS, CSV, JSON, MARKDOWN, PNG, SVG, TEXT, XML
 from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.fields import ChoiceSet, Field, Scalar
 from service.wire.requests.gates_schemas import FAIL_STATUSES
 
 _OTHER_BODIES = {
-    CSV: "CsvTable",
-    ARROW_STREAM: "ArrowStream",
-    ARROW_FILE: "ArrowFile",
-    PARQUET: "ParquetFile",
+    **{each.media_type: each.component for each in BODY_FORMATS if each.component},
     SVG: "SvgPicture",
     PNG: "PngPicture",
     TEXT: "TextPicture",

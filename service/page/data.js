@@ -9,7 +9,8 @@ import {ask, Refused} from "./requests.js";
 
 /** The most bytes that the service takes. */
 export const limit = () => document.documentElement.dataset.limit;
-const TYPES = {__proto__: null, parquet: "parquet", arrow: "arrow.file", feather: "arrow.file"};
+/** The suffixes of files that are no text; their first bytes tell the service which format they have. */
+export const BINARY = document.documentElement.dataset.binary.split(" ");
 const DELIMITERS = {";": "semicolon", "\t": "tab", "|": "pipe"};
 const LINE_FOR_EXCEL = /^"?sep=([,;\t|])"?[^\n]*\n/i;
 const READ_AHEAD = 65536;
@@ -51,25 +52,25 @@ export async function describe(body, name, reading = {}) {
 		throw new Refused(`${name} is ${byteSize(body.size)}; this server takes up to ${byteSize(limit())}.`);
 	}
 	if (!body.size) throw new Refused(`${name} is empty.`);
-	const kind = TYPES[name.split(".").pop().toLowerCase()];
+	const isBinary = BINARY.includes(name.split(".").pop().toLowerCase());
 	// Not by its text, for which some browsers take UTF-16 as such, and others do not.
 	const mark = String(new Uint8Array(await body.slice(0, 2).arrayBuffer()));
 	if (mark === "255,254" || mark === "254,255") {
 		write("source", name);
 		throw new Refused(`${name} is in UTF-16; save it as CSV UTF-8.`);
 	}
-	const text = kind ? "" : await body.slice(0, READ_AHEAD).text();
+	const text = isBinary ? "" : await body.slice(0, READ_AHEAD).text();
 	// As German and French editions of Excel write.
-	const isWestern = !kind && !text.includes("\0") && !await isUtf8(body);
+	const isWestern = !isBinary && !text.includes("\0") && !await isUtf8(body);
 	const textType = `text/csv${isWestern ? "; charset=windows-1252" : ""}`;
 	data = {
 		...(data.body === body && data),
 		body,
 		name,
-		type: kind ? `application/vnd.apache.${kind}` : textType,
+		type: isBinary ? "application/octet-stream" : textType,
 		// As a spreadsheet numbers it, which hides a line such as sep=;
-		firstRow: kind || reading.header === "absent" ? 1 : 2,
-		format: kind ? {} : {...formatOf(text), ...reading},
+		firstRow: isBinary || reading.header === "absent" ? 1 : 2,
+		format: isBinary ? {} : {...formatOf(text), ...reading},
 		columns: null,
 	};
 	write("source", `${name}, ${byteSize(body.size)}${isWestern ? ", read as Windows-1252" : ""}`);

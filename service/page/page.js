@@ -5,7 +5,7 @@
  */
 import {byId, byteSize, choice, fill, grouped, make, makeText, option, write} from "./elements.js";
 import {Refused, aside, beginRun, cancelRequests, expected, showWaiting} from "./requests.js";
-import {data, describe, isLabelUnclear, limit, models, offerColumns, readColumns} from "./data.js";
+import {BINARY, data, describe, isLabelUnclear, limit, models, offerColumns, readColumns} from "./data.js";
 import * as curves from "./curves.js";
 import {addRule, compare, judge, rejudge} from "./verdicts.js";
 
@@ -108,7 +108,7 @@ function fieldOf(column) {
 /** A detail of a refusal without what only other clients can do. */
 const inWordsOfThePage = detail => detail
 	.replace(/ This looks like a file on one line.*/, "")
-	.replace(/: send Content-.*/, ". This page takes .csv, .arrow and .parquet.")
+	.replace(/: send Content-.*/, `. This page takes ${new Intl.ListFormat("en").format(["csv", ...BINARY].map(suffix => `.${suffix}`))}.`)
 	.replace(/ If it is data, add .*/, "")
 	.replace(/ Leave out rows without one, or set missing=drop\./, "")
 	.replace(/\b([Tt])he body\b/g, "$1he file");

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from flask import Blueprint, Response
 
+from service.wire.media_types import BODY_FORMATS
+
 PAGE_FOLDER = Path(__file__).parent.parent / "page"
 
 PAGE_POLICY = (
@@ -31,7 +33,10 @@ PAGE_FILES = {
 def page_blueprint(max_body_bytes: int, *, keys: bool) -> Blueprint:
     """Make the routes of the page, whose attributes say whether requests need a key and how long they may be."""
     blueprint = Blueprint("page", __name__)
-    values = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes)}
+    binary = dict.fromkeys(
+        suffix for each in BODY_FORMATS if each.is_columnar for suffix in (each.name, *each.suffixes)
+    )
+    values = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes), "{binary}": " ".join(binary)}
     for path, (name, media_type) in PAGE_FILES.items():
         text = (PAGE_FOLDER / name).read_text(encoding="utf-8")
         if path == "/":

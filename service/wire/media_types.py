@@ -1,6 +1,7 @@
-"""The media types of requests and answers, by name."""
+"""The media types of requests and answers, by name, and what is known of the formats that a body may have."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 JSON = "application/json"
@@ -14,8 +15,67 @@ SVG = "image/svg+xml"
 PNG = "image/png"
 TEXT = "text/plain"
 
-COLUMNAR = frozenset({ARROW_STREAM, ARROW_FILE, PARQUET})
-"""Formats read by a C++ library, which must not crash in a process that other requests depend on."""
+
+@dataclass(frozen=True, slots=True)
+class BodyFormat:
+    """A format that a body, or a file, may have.
+
+    name        what the command line calls it.
+    suffixes    of its files, besides its name.
+    looks       what such a body is, in a sentence; empty if its first bytes do not show it.
+    begins      its first bytes; `ends` its last.
+    vague       other media types that tools send for it.
+    component   what the contract calls a body.
+    is_columnar whether a C++ library reads it, which must not crash in a process that other requests depend on.
+    """
+
+    media_type: str
+    name: str
+    suffixes: tuple[str, ...] = ()
+    looks: str = ""
+    begins: bytes = b""
+    ends: bytes = b""
+    vague: tuple[str, ...] = ()
+    component: str = ""
+    is_columnar: bool = False
+
+
+BODY_FORMATS = (
+    BodyFormat(JSON, "json", vague=("text/json",)),
+    BodyFormat(
+        CSV,
+        "csv",
+        suffixes=("tsv",),
+        vague=("application/csv", "application/x-csv", "text/x-csv", "text/comma-separated-values"),
+        component="CsvTable",
+    ),
+    BodyFormat(
+        ARROW_STREAM,
+        "arrow",
+        suffixes=("arrows", "feather"),
+        looks="an Arrow stream",
+        begins=b"\xff\xff\xff\xff",
+        component="ArrowStream",
+        is_columnar=True,
+    ),
+    BodyFormat(
+        ARROW_FILE, "arrow", looks="an Arrow file", begins=b"ARROW1\0\0", component="ArrowFile", is_columnar=True
+    ),
+    BodyFormat(
+        PARQUET,
+        "parquet",
+        looks="a Parquet file",
+        begins=b"PAR1",
+        ends=b"PAR1",
+        vague=("application/parquet", "application/x-parquet"),
+        component="ParquetFile",
+        is_columnar=True,
+    ),
+)
+"""All, the default first; formats/decoders.py has their readers. Their first bytes tell apart two of one name."""
+
+COLUMNAR = frozenset(each.media_type for each in BODY_FORMATS if each.is_columnar)
+"""The media types of formats that a C++ library reads."""
 
 GENERAL: Mapping[str, str | None] = MappingProxyType(
     {
@@ -25,13 +85,7 @@ GENERAL: Mapping[str, str | None] = MappingProxyType(
         TEXT: None,
         "application/x-www-form-urlencoded": None,
         "application/vnd.ms-excel": None,
-        "text/json": JSON,
-        "application/csv": CSV,
-        "application/x-csv": CSV,
-        "text/x-csv": CSV,
-        "text/comma-separated-values": CSV,
-        "application/parquet": PARQUET,
-        "application/x-parquet": PARQUET,
+        **{vague: each.media_type for each in BODY_FORMATS for vague in each.vague},
     }
 )
 """{vague type that tools send: the format to assume if the first bytes do not show it, or None}

@@ -169,7 +169,7 @@ class TestProblems:
             ("rows.json", b'[{"y": 1, "score": 0.9}]', "In row 1, a quote is not closed, ", "JSON"),
         ):
             chosen(page, name, content)
-            told = f"This looks like {found}. This page takes .csv, .arrow and .parquet."
+            told = f"This looks like {found}. This page takes .csv, .arrow, .arrows, .feather, and .parquet."
             until(lambda told=told: text_of(page, "#problem").endswith(told), "the problem")
             assert text_of(page, "#problem").startswith(problem)
             assert "Windows-1252" not in text_of(page, "#source")

@@ -11,7 +11,7 @@ from itertools import chain
 
 from service.wire.formats.charsets import WINDOWS_1252, NotUtf8, has_no_controls
 from service.wire.formats.codings import IDENTITY, Body
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, GENERAL, JSON, PARQUET
+from service.wire.media_types import BODY_FORMATS, CSV, GENERAL, JSON
 from service.wire.problems import Problem
 
 
@@ -40,9 +40,7 @@ _TO_CSV = "save it as CSV UTF-8, and send that"
 _KNOWN_SIGNATURES = (
     Signature("gzip", b"\x1f\x8b", coding="gzip"),
     Signature("Zstandard", b"\x28\xb5\x2f\xfd", coding="zstd"),
-    Signature("a Parquet file", b"PAR1", b"PAR1", media_type=PARQUET),
-    Signature("an Arrow stream", b"\xff\xff\xff\xff", media_type=ARROW_STREAM),
-    Signature("an Arrow file", b"ARROW1\0\0", media_type=ARROW_FILE),
+    *(Signature(each.looks, each.begins, each.ends, media_type=each.media_type) for each in BODY_FORMATS if each.looks),
     Signature("a Feather 1 file", b"FEA1", b"FEA1", advice="save it as Feather 2 or Parquet"),
     Signature(_EXCEL, b"PK\x03\x04", holds=b"xl/", advice=_TO_CSV),
     Signature("a zip archive", b"PK\x03\x04", advice="send the file inside it"),
