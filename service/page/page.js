@@ -109,6 +109,7 @@ function fieldOf(column) {
 const inWordsOfThePage = detail => detail
 	.replace(/ This looks like a file on one line.*/, "")
 	.replace(/: send Content-.*/, `. This page takes ${new Intl.ListFormat("en").format(["csv", ...BINARY].map(suffix => `.${suffix}`))}.`)
+	.replace(/^Content-Type says [^,]*, and t/, "T")
 	.replace(/ If it is data, add .*/, "")
 	.replace(/ Leave out rows without one, or set missing=drop\./, "")
 	.replace(/\b([Tt])he body\b/g, "$1he file");
