@@ -37,7 +37,10 @@ def columns(view: Points | PrCurve | None) -> dict[str, np.ndarray]:
     """The columns of an answer by their names."""
     assert view is not None
     found = {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
-    return found | found.pop("metrics", {})
+    if isinstance(view, Points):
+        del found["counts"], found["counted"]
+        found |= found.pop("metrics") | {"tp": view.tp, "fp": view.fp, "fn": view.fn, "tn": view.tn}
+    return found
 
 
 def agree(evaluation: Sample | Counts, table: Table, options: CurvesOptions | None = None) -> Curves:
@@ -104,8 +107,9 @@ def same_points(curves: Curves, table: Table, keep: str, *, whole: bool) -> None
     assert points.on_hull.tolist() == [member for _, member in rows]
     fn_bound = ULPS * Fraction(math.ulp(float(table.positives)))
     tn_bound = ULPS * Fraction(math.ulp(float(table.negatives)))
+    found = columns(points)
     for index, (row, _) in enumerate(rows):
-        value = {name: float(column[index]) for name, column in columns(points).items()}
+        value = {name: float(column[index]) for name, column in found.items()}
         assert value["tp"] == row.tp
         assert value["fp"] == row.fp
         for name, exact, bound in (
