@@ -44,8 +44,8 @@ def f_beta(tp: Fraction, fp: Fraction, fn: Fraction, beta: Fraction) -> Fraction
 def metrics(tp: Fraction, fp: Fraction, positives: Fraction, negatives: Fraction) -> dict[str, Exact | None]:
     """Every metric of one matrix; None where it is 0/0 or x/0."""
     fn, tn, total = positives - tp, negatives - fp, positives + negatives
-    precision, recall = ratio(tp, tp + fp), tp / positives
-    specificity, npv = tn / negatives, ratio(tn, tn + fn)
+    precision, recall = ratio(tp, tp + fp), ratio(tp, positives)
+    specificity, npv = ratio(tn, negatives), ratio(tn, tn + fn)
     accuracy = (tp + tn) / total
     by_chance = (positives * (tp + fp) + negatives * (fn + tn)) / total**2
     sides = (tp + fp) * (tn + fn) * positives * negatives
@@ -55,25 +55,25 @@ def metrics(tp: Fraction, fp: Fraction, positives: Fraction, negatives: Fraction
         mcc = mpmath.mpf(apart.numerator) / apart.denominator / root if sides else None
     return {
         "accuracy": accuracy,
-        "balanced_accuracy": (recall + specificity) / 2,
+        "balanced_accuracy": None if recall is None or specificity is None else (recall + specificity) / 2,
         **dict.fromkeys(("precision", "ppv"), precision),
         **dict.fromkeys(("recall", "sensitivity", "tpr"), recall),
         "specificity": specificity,
         "npv": npv,
-        "fpr": fp / negatives,
-        "fnr": fn / positives,
+        "fpr": ratio(fp, negatives),
+        "fnr": ratio(fn, positives),
         "f1": f_beta(tp, fp, fn, Fraction(1)),
         "f2": f_beta(tp, fp, fn, Fraction(2)),
         "f0_5": f_beta(tp, fp, fn, Fraction(1, 2)),
         "jaccard": ratio(tp, tp + fp + fn),
         "mcc": mcc,
-        "kappa": (accuracy - by_chance) / (1 - by_chance),
-        "youden": recall + specificity - 1,
+        "kappa": ratio(accuracy - by_chance, 1 - by_chance),
+        "youden": None if recall is None or specificity is None else recall + specificity - 1,
         "markedness": None if precision is None or npv is None else precision + npv - 1,
         "share": (tp + fp) / total,
         "lift": ratio(precision, positives / total),
-        "lr_positive": ratio(recall, fp / negatives),
-        "lr_negative": ratio(fn / positives, specificity),
+        "lr_positive": ratio(recall, ratio(fp, negatives)),
+        "lr_negative": ratio(ratio(fn, positives), specificity),
     }
 
 

@@ -40,3 +40,14 @@ def exact(data: Data) -> dict[str, Fraction]:
     """The rational areas of one slice."""
     table = replace(data).table()
     return {name: AREAS[name](table) for name in ("roc", "roc_hull", "average_precision")}
+
+
+def called(data: Data, threshold: float | None) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """tp, fp, P and N of one slice at a threshold that was chosen elsewhere; None calls nothing positive."""
+    counts = [Fraction(0)] * 4
+    for score, label, weight in zip(data.scores, data.labels, data.weights or [1.0] * len(data.labels), strict=True):
+        beyond = threshold is not None and (score <= threshold if data.lower_is_positive else score >= threshold)
+        counts[2 if label else 3] += Fraction(weight)
+        counts[0 if label else 1] += Fraction(weight) * beyond
+    tp, fp, positives, negatives = counts
+    return tp, fp, positives, negatives

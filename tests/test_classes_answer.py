@@ -297,3 +297,61 @@ def test_a_number_that_top_repeats_is_computed_once() -> None:
     started = process_time()
     assert answered("classes", body)["top"] == {"k": [1], "accuracy": [0.5]}
     assert process_time() - started < 1
+
+
+AREAS = ("roc", "pr", "average_precision")
+
+
+@pytest.mark.parametrize("method", ["auto", "logit", "delong"])
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 3.0] * 20])
+def test_intervals_of_a_class_are_those_of_curves(weights: list[float] | None, method: str) -> None:
+    how = {"intervals": {"level": 0.9, "method": method}}
+    found = answered("classes", BODY | how | {"weights": weights})
+    table, averages = found["classes"], found["averages"]
+    for row, name in enumerate(NAMES):
+        alone = {"scores": SCORES[name], "labels": [label == name for label in LABELS], "weights": weights}
+        single = answered("curves", alone | how | {"include": ["auc"]})["intervals"]
+        for area in AREAS:
+            interval = single[area] or {"lower": None, "upper": None}
+            assert [table[f"{area}_{end}"][row] for end in ("lower", "upper")] == [interval["lower"], interval["upper"]]
+    for area in AREAS if method != "delong" else ("roc",):
+        for value, lower, upper in zip(*(averages[area + end] for end in ("", "_lower", "_upper")), strict=True):
+            assert lower < value < upper
+    ordinary = answered("classes", BODY | {"weights": weights})
+    assert {name: table[name] for name in ordinary["classes"]} == ordinary["classes"]
+
+
+def test_tables_with_intervals() -> None:
+    body = BODY | {"intervals": {}, "decide": "highest"}
+    whole = answered("classes", body)
+    for name in ("classes", "averages"):
+        assert read_csv(bytes(ask("classes", body, accept=CSV, table=name).body).decode()) == whole[name]
+        arrow = pa.ipc.open_stream(ask("classes", body, accept=ARROW_STREAM, table=name).body).read_all()
+        assert arrow.to_pydict() == whole[name]
+    assert ask("classes", body, accept=CSV, table="pairs").body == ask("classes", BODY, accept=CSV, table="pairs").body
+    assert answered("classes", csv_body(table()), content_type=CSV, intervals="{}", decide="highest", **QUERY) == whole
+
+
+def test_several_labels_for_a_row_have_intervals_of_classes_only() -> None:
+    members = {name: [label == name for label in LABELS] for name in NAMES}
+    found = answered("classes", {"scores": SCORES, "labels": members, "intervals": {}})
+    assert None not in found["classes"]["roc_lower"]
+    assert found["averages"]["roc_lower"] == [None] * 3
+    assert [warning["code"] for warning in found["warnings"]] == ["interval_omitted"]
+
+
+@pytest.mark.parametrize(
+    ("intervals", "expected"),
+    [
+        ({"method": "bootstrap"}, [("/intervals/method", "not_one_of")]),
+        ({"level": 1}, [("/intervals/level", "out_of_range")]),
+        ({"seed": 1}, [("/intervals/seed", "unknown_field")]),
+        (0.95, [("/intervals", "not_an_object")]),
+    ],
+)
+def test_intervals_that_are_refused(intervals: object, expected: list[tuple[str, str]]) -> None:
+    assert refusals("classes", BODY | {"intervals": intervals}) == expected
+
+
+def test_a_picture_of_classes_needs_no_intervals() -> None:
+    assert ask("classes", BODY | {"intervals": {}}, accept=SVG).body == ask("classes", BODY, accept=SVG).body

@@ -318,3 +318,56 @@ class TestDifferences:
         body = self.body(intervals={}, paired=True)
         body["evaluations"][1]["labels"] = [1, 1, 0, 0, 1, 0]
         assert refusals(body) == [("/evaluations/1/labels/3", "not_paired")]
+
+
+class TestDecisions:
+    ASKED = [{"at_share": 0.5}, {"at_threshold": 0.65}, {"best": "f1"}]  # noqa: RUF012  # it does not change
+
+    def test_each_is_that_of_curves(self):
+        options = {"decisions": self.ASKED, "metrics": ["precision", "recall", "mcc"], "intervals": {"level": 0.9}}
+        found = compared(OLD, NEW, COUNTED, **options)
+        decisions = found["decisions"]
+        assert [*decisions][:3] == ["name", "decision", "threshold"]
+        assert decisions["name"] == [each for each in ("old", "new", "counted") for _ in self.ASKED]
+        for place, evaluation in enumerate((OLD, NEW, COUNTED)):
+            alone = {name: value for name, value in evaluation.items() if name != "name"} | options
+            single = asking.answered("curves", alone)["decisions"]
+            for name, column in single.items():
+                assert decisions[name][3 * place : 3 * place + 3] == column, name
+        told = {warning["code"]: warning["detail"] for warning in found["warnings"]}
+        assert told["threshold_not_a_row"].startswith("counted: The decisions at threshold 0.65 are null")
+        assert told["interval_omitted"] == (
+            "The interval is null for best f1: chosen on the same data; fix the threshold with at_threshold."
+        )
+
+    def test_without_intervals_there_are_no_ends(self):
+        found = compared(OLD, NEW, decisions=self.ASKED, metrics=["recall"])
+        assert [*found["decisions"]] == ["name", "decision", "threshold", "tp", "fp", "fn", "tn", "recall"]
+        assert {name: found[name] for name in PARTS} == {name: compared(OLD, NEW)[name] for name in PARTS}
+
+    def test_tables(self):
+        body = BODY | {"decisions": self.ASKED, "intervals": {}}
+        whole = answered(body)["decisions"]
+        assert read_csv(ask(body, accept="text/csv", table="decisions").body.decode()) == whole
+        arrow = pa.ipc.open_stream(ask(body, accept=ARROW_STREAM, table="decisions").body).read_all()
+        assert arrow.to_pydict() == whole
+        query = {"content_type": "text/csv", "scores": "old,new", "decisions": "0.65", "metrics": "f1"}
+        found = answered(CSV_BODY, **query)["decisions"]
+        assert found == compared(OLD, NEW, decisions=[{"at_threshold": 0.65}], metrics=["f1"])["decisions"]
+        unasked = {"content_type": "text/csv", "accept": "text/csv", "scores": "old,new", "table": "decisions"}
+        assert refusals(CSV_BODY, **unasked) == [("/table", "missing")]
+
+    def test_a_picture_draws_none(self):
+        plain = ask(BODY, accept="image/svg+xml").body
+        assert ask(BODY | {"decisions": self.ASKED}, accept="image/svg+xml").body == plain
+
+    @pytest.mark.parametrize(
+        ("more", "expected"),
+        [
+            ({"metrics": ["f1"]}, [("/decisions", "missing")]),
+            ({"decisions": [{"at_threshold": 0}] * 101}, [("/decisions", "wrong_length")]),
+            ({"decisions": [{"at_share": 0.1, "at_fpr": 0.1}]}, [("/decisions/0", "exclusive")]),
+        ],
+    )
+    def test_refusals(self, more, expected):
+        assert refusals(BODY | more) == expected

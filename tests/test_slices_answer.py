@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from math import fsum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from service.answer import answer
+from service.datasets.file import Dataset
+from service.extras import _is_installed
+from service.request import Request
 from service.wire.formats.inputs import COLUMN_PARAMETERS
-from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, PARQUET, SVG
+from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET, SVG
 from service.wire.requests import slices_schemas
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, parquet_body
-from tests.support.asking import answered, ask, errors, read_csv, refusals
+from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
 RANDOM = np.random.default_rng(3)
 ROWS = 120
@@ -350,3 +355,160 @@ def test_charts_come_along() -> None:
     charts = answered("slices", BODY | {"charts": ["roc"], "side": 200})["charts"]
     assert list(charts) == ["roc"]
     assert "ROC area" in charts["roc"]
+
+
+DECISIONS = [{"at_threshold": 0.5}, {"at_share": 0.25}, {"best": "mcc"}]
+METRICS = ["precision", "recall", "specificity", "mcc", "lift"]
+DECIDED = BODY | {"decisions": DECISIONS, "metrics": METRICS}
+TWELVE = {
+    "scores": [0.95, 0.9, 0.8, 0.7, 0.7, 0.6, 0.55, 0.4, 0.35, 0.3, 0.2, 0.1],
+    "labels": [1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0],
+}
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_worked_decisions(*, lower: bool) -> None:
+    """Twelve rows in fours, at 0.5. From the rows, by plain Python."""
+    scores = [1 - score if lower else score for score in TWELVE["scores"]]
+    body = {
+        "scores": scores,
+        "labels": TWELVE["labels"],
+        "lower_is_positive": lower,
+        "decisions": [{"at_threshold": 0.5}],
+    }
+    found = answered("slices", body | {"slices": {"of": [*"AAAABBBBCCCC"]}})["decisions"]
+    assert [*found][:7] == ["of", "decision", "threshold", "tp", "fp", "fn", "tn"]
+    assert {name: found[name] for name in ("of", "tp", "fp", "fn", "tn", "precision", "recall", "specificity")} == {
+        "of": ["A", "B", "C"],
+        "tp": [3, 1, 0],
+        "fp": [1, 2, 0],
+        "fn": [0, 0, 1],
+        "tn": [0, 1, 3],
+        "precision": [3 / 4, 1 / 3, None],
+        "recall": [1, 1, 0],
+        "specificity": [0, 1 / 3, 1],
+    }
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 3.0] * 40])
+def test_a_decision_in_a_slice_is_its_threshold_in_curves_of_it(weights: list[float] | None) -> None:
+    body = DECIDED | {"intervals": INTERVALS} | ({} if weights is None else {"weights": weights})
+    whole = answered("slices", body)
+    table, thresholds = whole["decisions"], whole["overall"]["decisions"]["threshold"]
+    for number, key in enumerate(KEYS):
+        place = slice(3 * number, 3 * number + 3)
+        assert table["threshold"][place] == thresholds
+        assert table["country"][place] == [key[0]] * 3
+        if key[0] == "a,b":  # its labels are all positive
+            alone = rows_of(key, body)
+            tp = [
+                sum(w for s, w in zip(alone["scores"], alone.get("weights", [1] * 99), strict=False) if s >= t)
+                for t in thresholds
+            ]
+            assert table["tp"][place] == pytest.approx(tp)
+            assert table["specificity"][place] == table["mcc"][place] == table["recall_lower"][place] == [None] * 3
+            assert table["precision"][place] == [1.0 if count else None for count in tp]
+            continue
+        fixed = [{"at_threshold": threshold} for threshold in thresholds]
+        single = answered("curves", rows_of(key, body) | {"decisions": fixed, "metrics": METRICS})["decisions"]
+        for name, column in single.items():
+            if name != "decision":
+                best = [None] if name.endswith(("_lower", "_upper")) else column[2:]
+                assert table[name][place] == column[:2] + best, name
+
+
+def test_decisions_on_all_rows_are_those_of_curves() -> None:
+    options = {"decisions": DECISIONS, "metrics": METRICS, "intervals": INTERVALS}
+    whole = answered("slices", BODY | options)
+    expected = answered("curves", {"scores": SCORES, "labels": LABELS, "include": ["auc"]} | options)
+    assert whole["overall"]["decisions"] == expected["decisions"]
+    told = [each["detail"] for each in whole["warnings"] if "best mcc" in each["detail"]]
+    assert told == ["The interval is null for best mcc: chosen on the same data; fix the threshold with at_threshold."]
+
+
+def test_tables_of_decisions() -> None:
+    body = DECIDED | {"intervals": INTERVALS}
+    whole = answered("slices", body)["decisions"]
+    assert read_csv(ask("slices", body, accept=CSV, table="decisions").body.decode()) == whole
+    arrow = pa.ipc.open_stream(ask("slices", body, accept=ARROW_STREAM, table="decisions").body).read_all()
+    assert arrow.to_pydict() == whole
+    assert [str(arrow.schema.field(name).type) for name in ("country", "tp", "mcc_lower")] == [
+        "string",
+        "int64",
+        "double",
+    ]
+    found = answered("slices", csv_body(), content_type=CSV, slices="country", decisions="0.5", metrics="recall")
+    assert (
+        found["decisions"]["recall"]
+        == answered(
+            "slices", {"scores": SCORES, "labels": LABELS, "slices": {"country": COUNTRY}, "decisions": DECISIONS[:1]}
+        )["decisions"]["recall"]
+    )
+
+
+def test_groups_have_the_decisions_of_their_rows() -> None:
+    rows = sorted({(country or "", score) for country, score in zip(COUNTRY, SCORES, strict=True)})
+    count = {(*row, label): 0 for row in rows for label in (False, True)}
+    for country, score, label in zip(COUNTRY, SCORES, LABELS, strict=True):
+        count[country or "", score, label] += 1
+    groups = {"score": [score for _, score in rows]}
+    groups |= {"positives": [count[(*row, True)] for row in rows], "negatives": [count[(*row, False)] for row in rows]}
+    options = {"decisions": DECISIONS, "intervals": INTERVALS}
+    slices = {"country": [country or None for country, _ in rows]}
+    found = answered("slices", {"groups": groups, "slices": slices} | options)
+    expected = answered("slices", {"scores": SCORES, "labels": LABELS, "slices": {"country": COUNTRY}} | options)
+    assert found["decisions"] == expected["decisions"]
+    assert found["overall"]["decisions"] == expected["overall"]["decisions"]
+
+
+def test_without_decisions_a_slice_may_be_called_like_their_columns() -> None:
+    names = ("decision", "accuracy", "f1_lower", "tn")
+    assert answered("slices", BODY | {"slices": dict.fromkeys(names, COUNTRY)})["slices"]["accuracy"]
+    refused = refusals("slices", DECIDED | {"slices": dict.fromkeys((*names, "free"), COUNTRY)})
+    assert refused == [(f"/slices/{name}", "duplicate") for name in sorted(names)]
+    (found,) = refusals("slices", csv_body().replace("model", "f1"), content_type=CSV, slices="f1", decisions="0.5")
+    assert found == ("/f1", "duplicate")
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"metrics": ["f1"]}, [("/decisions", "missing")]),
+        ({"decisions": [{}]}, [("/decisions/0", "missing")]),
+        ({"decisions": [{"at_threshold": 0}] * 21}, [("/decisions", "wrong_length")]),
+        ({"decisions": [{"at_share": 2}]}, [("/decisions/0/at_share", "out_of_range")]),
+        ({"decisions": DECISIONS, "metrics": ["auc"]}, [("/metrics/0", "not_one_of")]),
+        ({"tuning": {"scores": [1, 2], "labels": [0, 1]}}, [("/tuning", "unknown_field")]),
+    ],
+)
+def test_decisions_that_are_refused(more: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert refusals("slices", BODY | more) == expected
+
+
+def test_the_metrics_of_all_slices_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 12 * len(DECISIONS) * len(METRICS)
+    monkeypatch.setattr("service.wire.answers.repeated_names.MOST_METRICS", count)
+    assert ask("slices", DECIDED).status == 200
+    refused = ask("slices", DECIDED | {"intervals": {}})
+    assert (refused.status, refused.problem) == (413, "answer_too_large")
+    assert ask("slices", DECIDED | {"intervals": {}}, accept=CSV, table="slices").status == 200
+
+
+def test_a_picture_needs_no_decisions() -> None:
+    assert ask("slices", DECIDED, accept=SVG).body == ask("slices", BODY, accept=SVG).body
+
+
+def test_a_dataset_has_the_decisions_of_its_rows(tmp_path: Path) -> None:
+    if not _is_installed("duckdb"):
+        pytest.skip("needs duckdb")
+    (tmp_path / "rows.csv").write_text(csv_body())
+    location = (str(tmp_path / "*.csv"),)
+    dataset = Dataset(
+        "rows", "duckdb", "scores", "labels", ("ann",), location=location, slices=("country",), positive_label="1"
+    )
+    options = {"decisions": DECISIONS, "metrics": METRICS, "intervals": INTERVALS}
+    body = json.dumps({"dataset": "rows", "slices": {"country": []}} | options).encode()
+    given = answer(Request("slices", "/v1/slices", JSON, JSON, (), body, datasets={"rows": dataset}), LIMITS)
+    assert given.status == 200, given.body
+    expected = answered("slices", {"scores": SCORES, "labels": LABELS, "slices": {"country": COUNTRY}} | options)
+    assert json.loads(given.body)["decisions"] == expected["decisions"]

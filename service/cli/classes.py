@@ -1,7 +1,9 @@
 """The screen of `rocpr classes`: each class against the rest, the worst first, the averages, and the worst pairs."""
 
 from collections.abc import Iterable
+from typing import Any
 
+from service.cli.decision_options import LEVEL_OPTION, level_texts
 from service.cli.layout import (
     MOST_ROWS,
     cell_text,
@@ -10,10 +12,12 @@ from service.cli.layout import (
     how_many,
     sorted_rows,
     table_lines,
+    terminal_safe,
     warning_lines,
 )
 from service.cli.operation_command import Screen
 from service.cli.options import NAME_LIST
+from service.curves.classes import AVERAGED_AREAS
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
 
@@ -38,7 +42,9 @@ Or FILE is JSON, a request body for POST /v1/classes. FILE can be - for standard
 def _lines(document: Document) -> Iterable[str]:
     table = document["classes"]
     yield "Averages"
-    yield from column_lines(_TABLES["averages"], document["averages"])
+    averages = document["averages"]
+    ends = {f"{area}_{end}" for area in AVERAGED_AREAS for end in ("lower", "upper")}
+    yield from column_lines(_TABLES["averages"], averages, names=[name for name in averages if name not in ends])
     if "pairs" in document:
         yield f"  Hand and Till, the mean roc of all pairs: {fraction(document['hand_till'])}"
     yield ""
@@ -47,6 +53,9 @@ def _lines(document: Document) -> Iterable[str]:
     yield f"{how_many(shown, rows, 'class')} against the rest, lowest roc first"
     reasons = ["reason"] if any(table["reason"][row] for row in shown) else []
     yield from column_lines(_TABLES["classes"], table, shown, [*_OF_CLASSES, *reasons])
+    if "roc_lower" in table:
+        yield ""
+        yield from _interval_lines(document, shown)
     yield from _decision_lines(document, shown)
     if "pairs" in document:
         pairs = document["pairs"]
@@ -56,6 +65,21 @@ def _lines(document: Document) -> Iterable[str]:
         yield f"{how_many(shown, rows, 'pair')}, by the scores of the first class, lowest roc first"
         yield from column_lines(_TABLES["pairs"], pairs, shown)
     yield from warning_lines(document)
+
+
+def _interval_lines(document: Document, shown: list[int]) -> Iterable[str]:
+    """Format the intervals of the areas of the averages, and of the classes shown."""
+    table, averages = document["classes"], document["averages"]
+    named = [(averages, row, name) for row, name in enumerate(averages["average"])]
+    named += [(table, row, terminal_safe(table["name"][row])) for row in shown]
+    yield "Intervals"
+    rows = [[name, *(_interval(each, area, row) for area in AVERAGED_AREAS)] for each, row, name in named]
+    yield from table_lines([["", *AVERAGED_AREAS], *rows], "<>>>")
+
+
+def _interval(table: dict[str, list[Any]], area: str, row: int) -> str:
+    lower, upper = (table[f"{area}_{end}"][row] for end in ("lower", "upper"))
+    return "-" if lower is None else f"{fraction(lower)} to {fraction(upper)}"
 
 
 def _decision_lines(document: Document, shown: list[int]) -> Iterable[str]:
@@ -90,5 +114,7 @@ def _metrics(table: Document) -> list[str]:
 SCREEN = Screen(
     _HELP,
     _lines,
+    own=(LEVEL_OPTION,),
+    texts=level_texts,
     told={"scores": (NAME_LIST, "Columns of the scores for each class: cat,dog, or cat=p1,dog=p2.")},
 )

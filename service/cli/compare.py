@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from service.cli.asking import Question, RequestPart
+from service.cli.curves import decision_lines
+from service.cli.decision_options import DECISION_OPTIONS, decision_texts
 from service.cli.layout import (
     chosen_rows,
     column_lines,
@@ -27,16 +29,24 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.inference.rules import percent
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
+from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import names_or_json
 from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
+from service.wire.wrong import Wrong
 
 _UNNAMED = ""
 """The key of a single file without a name: a table or a request with all evaluations."""
 
+_WITH_OPTIONS = ("indices", "decisions", "metrics")
+"""Those that have an option of their name."""
+
 _FEWEST = 2
 _SHORT_NAME = 11
 """The longest name that is on the same line as its areas."""
+
+_OF_REQUEST = ("indices", "decisions", "metrics", "intervals")
+"""The options that are about all evaluations together."""
 
 _LEVEL = 0.95
 _SAID_BELOW = "maybe_paired"
@@ -86,7 +96,7 @@ def _named_files(context: click.Context, _parameter: click.Parameter, words: tup
 def _question(paths: Mapping[str, str], given: Texts, access: FileAccess, options: dict[str, Any]) -> Question:
     """Put several files together, or ask about the columns of one. Raises UsageError."""
     own = texts_of_files(options.pop("own"), {name: name for name in paths if name != _UNNAMED})
-    of_request = {name: names_or_json(given.pop(name)) for name in ("indices",) if name in given}
+    of_request = {name: _value(name, given.pop(name)) for name in _OF_REQUEST if name in given}
     if _UNNAMED in paths and access.engine is not None:
         raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
     sources = access.sources([*paths.values()], given)
@@ -106,6 +116,16 @@ def _question(paths: Mapping[str, str], given: Texts, access: FileAccess, option
     return Question("comparisons", parts, access.server, of_request)
 
 
+def _value(name: str, text: str) -> object:
+    """Read the text of an option about all evaluations. Raises UsageError."""
+    if name in {"indices", "metrics"}:
+        return names_or_json(text)
+    try:
+        return _COMPARISONS.form.fields[name].from_text(text, decimal_comma=False)
+    except (StrictJsonError, Wrong) as error:
+        raise click.UsageError(f"--{name}: {error}") from None
+
+
 def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
     """Whether all have the same rows: as said, or as columns of one table."""
     part = question.parts[0]
@@ -115,8 +135,9 @@ def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
 
 
 def _asked(question: Question, options: Mapping[str, Any]) -> dict[str, object]:
-    """What the summary requests: how each differs from the first."""
-    return {"intervals": {}, "against": "first", "adjust": "none", "paired": _is_paired(question, options)}
+    """What the summary requests: how each differs from the first, at the level that was asked for."""
+    how = question.fields.get("intervals", {})
+    return {"intervals": how, "against": "first", "adjust": "none", "paired": _is_paired(question, options)}
 
 
 def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[str]:
@@ -135,6 +156,9 @@ def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[
     how = "paired" if _is_paired(question, {"paired": paired}) else "not paired"
     yield from _difference_lines(document["differences"], how, maybe_paired=maybe_paired)
     yield ""
+    if "decisions" in document:
+        yield from decision_lines(document["decisions"], _COMPARISONS.table("decisions").columns)
+        yield ""
     if document["dominance"] is None:
         yield "Dominance and the best curves are omitted: see the warning not_a_sweep."
     else:
@@ -180,7 +204,8 @@ def _starred(values: list[float | None]) -> list[str]:
 
 def _difference_lines(differences: dict[str, list[Any]], how: str, *, maybe_paired: bool) -> Iterable[str]:
     """Format the differences from the first, with a row for each area below each name."""
-    yield f"Differences from the first, with {percent(_LEVEL)} % intervals, {how}"
+    level = next((each for each in differences["level"] if each is not None), _LEVEL)
+    yield f"Differences from the first, with {percent(level)} % intervals, {how}"
     rows = [dict(zip(differences, row, strict=True)) for row in zip(*differences.values(), strict=True)]
     head = ["", "difference", "interval", "p", "verdict"]
     first, *lines = table_lines([head, *map(_difference_cells, rows)], "<>>><")
@@ -251,14 +276,16 @@ SCREEN = Screen(
     },
     own=(
         FOR_OPTION,
+        *DECISION_OPTIONS,
         click.Option(["--paired"], is_flag=True, help="All files have the same examples in the same order."),
     ),
+    texts=decision_texts,
     engine="exact",
     named=Named(
         click.Argument(
             ["files"], metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=_named_files
         ),
-        one_evaluation({name: _COMPARISONS.form.fields[name] for name in (*READING_FIELDS, "indices")}),
+        one_evaluation({name: _COMPARISONS.form.fields[name] for name in (*READING_FIELDS, *_WITH_OPTIONS)}),
         _question,
         _asked,
     ),

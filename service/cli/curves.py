@@ -27,7 +27,7 @@ from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.rules import percent
 from service.operations import OPERATIONS
 from service.operations.row_cells import DECISIONS, METRIC_CELLS
-from service.wire.answers.parts import Document
+from service.wire.answers.parts import Cells, Document
 
 AREA_MEANINGS = {
     "roc": "the ROC curve; a tie counts one half",
@@ -108,7 +108,7 @@ def _lines(document: Document) -> Iterable[str]:
             yield from column_lines(_COSTS if name == "costs" else _TABLES[name], document[name])
     if "decisions" in document:
         yield ""
-        yield from _decision_lines(document["decisions"])
+        yield from decision_lines(document["decisions"], _TABLES["decisions"])
     if "statistics" in document:
         yield ""
         yield "Statistics"
@@ -130,13 +130,18 @@ def _lines(document: Document) -> Iterable[str]:
     yield from warning_lines(document, said="below_chance")
 
 
-def _decision_lines(decisions: dict[str, list[Any]]) -> Iterable[str]:
-    """Format the rows of decisions, and below their metrics, a few in a line or, with intervals, one."""
-    counts = [each.name for each in DECISIONS]
+def decision_lines(decisions: dict[str, list[Any]], declared: Iterable[Cells]) -> Iterable[str]:
+    """Format the rows of decisions, and below their metrics, a few in a line or, with intervals, one.
+
+    Those of several classifiers have the column `name`.
+    """
+    counts = [name for name in ("name", *(each.name for each in DECISIONS)) if name in decisions]
     metrics = [each.name for each in METRIC_CELLS if each.name in decisions]
     names = decisions["decision"]
+    if "name" in decisions:
+        names = [f"{name}, {decision}" for name, decision in zip(decisions["name"], names, strict=True)]
     yield "Decisions"
-    yield from column_lines(_TABLES["decisions"], decisions, names=counts)
+    yield from column_lines(declared, decisions, names=counts)
     if f"{metrics[0]}_lower" in decisions:
         for place, decision in enumerate(names):
             cells = ((name, *(fraction(decisions[name + end][place]) for end in _VALUE_AND_ENDS)) for name in metrics)

@@ -24,6 +24,8 @@ _ROWS_AT = {
 _TRADED = {"min_recall": "precision"}
 """{limit: the metric whose best is meant without --best}; of all others, recall."""
 
+LEVEL_OPTION = click.Option(["--level"], metavar="NUMBER", help="Also show intervals of this level, such as 0.95.")
+
 DECISION_OPTIONS = (
     *(click.Option([name, field], metavar="NUMBERS", help=text) for field, (name, text) in _ROWS_AT.items()),
     click.Option(["--best"], metavar=NAME_LIST, help="Show the row with the best of these metrics, such as f1,mcc."),
@@ -35,7 +37,7 @@ DECISION_OPTIONS = (
         )
         for limit in LIMITS_OF_BEST
     ),
-    click.Option(["--level"], metavar="NUMBER", help="Also show intervals of this level, such as 0.95."),
+    LEVEL_OPTION,
 )
 
 
@@ -43,20 +45,30 @@ def decision_texts(options: dict[str, Any], given: dict[str, str]) -> dict[str, 
     """Remove these options from those of a command, and write them as a query has them. Raises UsageError."""
     places: dict[str, str | None] = {field: options.pop(field) for field in _ROWS_AT}
     best, limits = options.pop("best"), {limit: options.pop(limit) for limit in LIMITS_OF_BEST}
-    level = options.pop("level")
     decisions: list[dict[str, Any]] = [
         {field: number} for field, text in places.items() for number in _numbers(_ROWS_AT[field][0], text)
     ]
     decisions += _of_best(best, limits)
     texts = {"decisions": json.dumps(decisions)} if decisions else {}
-    if level is not None:
-        if len(_numbers("--level", level)) > 1:
-            raise click.UsageError(f"--level takes one number, not {level!r}.")
-        texts["intervals"] = json.dumps({"level": float(level)})
-    for name, others in (("decisions", "options for single decisions"), ("intervals", "--level")):
-        if name in texts and name in given:
-            raise click.UsageError(f"{flag(name)} cannot be combined with {others}.")
+    _refuse_both(texts, given, "options for single decisions")
+    return texts | level_texts(options, given)
+
+
+def level_texts(options: dict[str, Any], given: dict[str, str]) -> dict[str, str]:
+    """Remove the level from the options of a command, and write it as a query has it. Raises UsageError."""
+    level = options.pop("level")
+    if level is None:
+        return {}
+    if len(_numbers("--level", level)) > 1:
+        raise click.UsageError(f"--level takes one number, not {level!r}.")
+    texts = {"intervals": json.dumps({"level": float(level)})}
+    _refuse_both(texts, given, "--level")
     return texts
+
+
+def _refuse_both(texts: dict[str, str], given: dict[str, str], others: str) -> None:
+    for name in texts.keys() & given.keys():
+        raise click.UsageError(f"{flag(name)} cannot be combined with {others}.")
 
 
 def _of_best(best: str | None, limits: dict[str, str | None]) -> Iterator[dict[str, Any]]:

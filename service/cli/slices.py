@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from service.cli.command_error import fail
+from service.cli.decision_options import DECISION_OPTIONS, decision_texts
 from service.cli.layout import (
     MEANING_OF_DASHES,
     MOST_ROWS,
@@ -27,10 +28,15 @@ from service.cli.operation_command import Screen
 from service.cli.options import NAME_LIST
 from service.inference.metric import AREAS_WITH_INTERVALS
 from service.operations import OPERATIONS
+from service.operations.row_cells import METRIC_CELLS
 from service.wire.answers.parts import Document
 
 _OF_SLICES = ("rows", "positives", "negatives", *AREAS_WITH_INTERVALS)
 """Columns of the answer that a summary shows after those that define slices."""
+
+_CALLED = ("tp", "fp", "fn", "tn")
+_VALUES_IN_A_LINE = 4
+_INTERVALS_IN_A_LINE = 2
 
 _MOST_NAMES = 5
 """The most slices without areas that are named."""
@@ -39,6 +45,8 @@ _HELP = """Evaluate a classifier in every slice, the worst first.
 
 FILE is a table with the columns scores and labels, and those that --slices names: a slice is all rows with the same
 values there. Or FILE is JSON, a request body for POST /v1/slices. FILE can be - for standard input, with --format.
+
+--at and --best add metrics at a threshold, which is chosen on all rows, and --level adds intervals.
 
 All slices are evaluated in one pass: 10,000 slices of 500 rows take a second; 10,000 calls would take ten.
 """
@@ -62,6 +70,8 @@ def _lines(document: Document, *, sort: str) -> Iterable[str]:
     if "operating_points" in document:
         yield ""
         yield from _point_lines(document["operating_points"], [*_keys(table)], shown)
+    if "decisions" in document:
+        yield from _decision_lines(document, shown)
     yield from warning_lines(document)
 
 
@@ -139,6 +149,46 @@ def _point_lines(points: dict[str, list[Any]], keys: list[str], shown: list[int]
     yield from dash_lines(rows, MEANING_OF_DASHES | _of_keys(keys))
 
 
+def _decision_lines(document: Document, shown: list[int]) -> Iterable[str]:
+    """Format what each decision calls positive in the slices shown, and its metrics, a few in a line."""
+    decisions, overall = document["decisions"], document["overall"]["decisions"]
+    names = overall["decision"]
+    metrics = [each.name for each in METRIC_CELLS if each.name in decisions]
+    with_ends = f"{metrics[0]}_lower" in decisions
+    in_a_line = _INTERVALS_IN_A_LINE if with_ends else _VALUES_IN_A_LINE
+    undefined = False
+    for place, name in enumerate(names):
+        rows = [(decisions, number * len(names) + place) for number in shown] + [(overall, place)]
+        yield ""
+        yield _title(name, overall["threshold"][place], overall["tp"][place])
+        if overall["tp"][place] is None:
+            continue
+        counts = [[count_text(table[each][row]) for each in _CALLED] for table, row in rows]
+        yield from _lines_of_slices(document["slices"], shown, _CALLED, counts)
+        for start in range(0, len(metrics), in_a_line):
+            few = metrics[start : start + in_a_line]
+            heads = [head for each in few for head in ((each, "interval") if with_ends else (each,))]
+            cells = [[cell for each in few for cell in _cells(table, each, row, with_ends)] for table, row in rows]
+            yield ""
+            yield from _lines_of_slices(document["slices"], shown, heads, cells)
+        undefined = undefined or any(table[each][row] is None for table, row in rows for each in metrics)
+    if undefined:
+        yield "  -  undefined: a denominator is 0"
+
+
+def _title(decision: str, threshold: float | None, tp: float | None) -> str:
+    if tp is None:
+        return f"{decision}: no row meets it"
+    if threshold is None:
+        return f"{decision}: nothing is called positive"
+    return decision if decision.startswith("threshold") else f"{decision}: threshold {in_full(threshold)}"
+
+
+def _cells(table: dict[str, list[Any]], metric: str, row: int, with_ends: bool) -> list[str]:  # noqa: FBT001  # one of two layouts
+    ends = [_interval(table[f"{metric}_lower"][row], table[f"{metric}_upper"][row])] if with_ends else []
+    return [fraction(table[metric][row]), *ends]
+
+
 def _of_keys(keys: Iterable[str]) -> dict[str, str]:
     """The meaning of a dash in the columns that define slices."""
     return dict.fromkeys(keys, "rows without a value")
@@ -153,9 +203,11 @@ SCREEN = Screen(
     _lines,
     told={"slices": (NAME_LIST, "Columns that define the slices: country,model.")},
     own=(
+        *DECISION_OPTIONS,
         click.Option(
             ["--sort"], metavar="NAME", default="roc", show_default=True, help="The column to sort by, lowest first."
         ),
     ),
+    texts=decision_texts,
     engine="exact",
 )

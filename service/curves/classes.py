@@ -94,7 +94,7 @@ def evaluate_classes(
     if drawn is not None:
         drawings = tuple(None if table is None else DrawnTable.of(table, drawn.side) for table in in_time(tables))
     pairs = _pairs(given) if given.exclusive else None
-    averages = _averages(areas, _pooled(given))
+    averages = _averages(areas, pooled_classes(given))
     hand_till = None if pairs is None else _hand_till(pairs, areas)
     warnings = (*_warnings(given, areas, averages, hand_till), *below_chance(areas.roc.tolist(), given.names))
     decisions = ClassDecisions() if decided is None else class_decisions(given, decided)
@@ -104,7 +104,7 @@ def evaluate_classes(
     return Classes(given.names, areas, averages, pairs, hand_till, drawings, warnings, decisions)
 
 
-def _pooled(given: ClassScores) -> Sample | Undefined:
+def pooled_classes(given: ClassScores) -> Sample | Undefined:
     """Every row for every class, as a sample of n k rows; positive if the row belongs to the class."""
     weights = None if given.weights is None else np.tile(given.weights, len(given.names))
     return sample_or_reason(

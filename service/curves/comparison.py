@@ -10,7 +10,7 @@ Sources: Davis & Goadrich 2006, section 3; Hanczar & Nadif 2014, section 5.2.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from service.curves.clock import in_time, still_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.counts import Counts
 from service.curves.crossings import CurveComparison, compare_curves
+from service.curves.decisions import DEFAULT_METRICS, Decided, Decision, decided, not_rows
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import DomainError, NeedsExactGroups, TotalsDiffer, enumerated, plain
@@ -74,6 +75,7 @@ class Comparison:
     """The answer; what exists only if all evaluations are sweeps is None otherwise.
 
     drawings   what a picture draws of each evaluation and of the joint hull, if one was requested.
+    decisions  of each evaluation, if there are any.
     """
 
     positives: float
@@ -87,14 +89,19 @@ class Comparison:
     best_tradeoff: dict[str, Best]
     warnings: tuple[CurvesWarning, ...]
     drawings: tuple[DrawnTable, ...] | None = None
+    decisions: tuple[Decided, ...] = ()
 
 
 def evaluate_comparison(
     evaluations: Mapping[str, Evaluation],
     indices: frozenset[str] = frozenset(INDICES),
     drawn: DrawingOptions | None = None,
+    decisions: Sequence[Decision] = (),
+    metrics: Iterable[str] | None = None,
 ) -> Comparison:
     """Compare 2 to MOST_EVALUATIONS evaluations. Raises TotalsDiffer, and RisingThresholds for counts.
+
+    Each evaluation makes the decisions for itself.
 
     With 4 positives and 4 negatives, let one curve have a row with 3 tp and 1 fp, and another one with 4 tp and 2 fp.
     The first is best up to fpr 0.4 and recall 0.8, where they cross, the second beyond; neither dominates.
@@ -110,6 +117,9 @@ def evaluate_comparison(
     given, all_tables = evaluations.values(), in_time([*tables, joint])
     rocs = [None if isinstance(of, Counts) else each.roc for each, of in zip(auc, given, strict=True)]
     warnings = one_vs_rest(*given) + _warnings(names, tables)
+    chosen = _decisions(evaluations, tables, decisions, DEFAULT_METRICS if metrics is None else tuple(metrics))
+    told = ((name, not_rows(decisions, each)) for name, each in zip(names, chosen, strict=bool(decisions)))
+    warnings += tuple(CurvesWarning("threshold_not_a_row", f"{name}: {why}") for name, why in told if why)
     return Comparison(
         positives=joint.positives,
         negatives=joint.negatives,
@@ -121,8 +131,20 @@ def evaluate_comparison(
         joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
         warnings=warnings + below_chance(rocs, names),
+        decisions=chosen,
         drawings=None if drawn is None else tuple(DrawnTable.of(each, drawn.side) for each in all_tables),
     )
+
+
+def _decisions(
+    evaluations: Mapping[str, Evaluation],
+    tables: Sequence[ConfusionTable],
+    decisions: Sequence[Decision],
+    metrics: Iterable[str],
+) -> tuple[Decided, ...]:
+    """The decisions of each evaluation; none if there are none."""
+    given = zip(evaluations.values(), tables, strict=True) if decisions else ()
+    return tuple(decided(decisions, metrics, evaluation, table) for evaluation, table in in_time(given))
 
 
 def _tables(evaluations: Iterable[Evaluation]) -> list[ConfusionTable]:

@@ -80,7 +80,7 @@ class Decision:
 class Decided:
     """The rows of decisions, as columns (n,) in the order requested; NaN for a decision that no row meets.
 
-    rows        of the evaluation's table; None for a decision that none meets.
+    rows        of the evaluation's table; None for a decision that none meets. Empty if there are several tables.
     threshold   the row's, or the one that was asked for; NaN where nothing is called positive.
     metrics     {name: its values}, NaN where undefined.
     ends        {name: the lower and the upper ends of its intervals, (2, n)}, if they were asked for.

@@ -30,7 +30,7 @@ Counted = Any
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """Confusion matrices of one data set, (n,); `whole` says that all counts are integers.
+    """Confusion matrices, (n,), of one data set, or each with its own totals; `whole` says that all are integers.
 
     If three of four positives and one of six negatives are called positive, precision and recall are 3/4.
     """
@@ -64,10 +64,10 @@ class Matrices:
     @property
     def exact(self) -> "Matrices":
         """The same, with sums that are exact if all counts are integers."""
-        if not self.whole or self.total < _INEXACT_FROM:
+        if not self.whole or np.max(self.total, initial=0) < _INEXACT_FROM:
             return self
-        tp, fp = (np.array([int(count) for count in column.tolist()], object) for column in (self.tp, self.fp))
-        return Matrices(tp, fp, int(self.positives), int(self.negatives))
+        counts = (self.tp, self.fp, self.positives, self.negatives)
+        return Matrices(*map(_integers, np.broadcast_arrays(*counts)))
 
     @cached_property
     def youden(self) -> FloatArray:
@@ -81,6 +81,10 @@ class Matrices:
     def growth(self) -> FloatArray:
         """P N/((tp + fp)(tn + fn)): markedness is youden times this."""
         return divided(self.positives, self.called) * divided(self.negatives, self.fn + self.tn)
+
+
+def _integers(counts: FloatArray) -> Counted:
+    return np.array([int(count) for count in counts.ravel().tolist()], object).reshape(counts.shape)
 
 
 def divided(part: Counted, whole: Counted) -> FloatArray:
@@ -145,13 +149,20 @@ def _mcc(of: Matrices) -> FloatArray:
 
 def _markedness(of: Matrices) -> FloatArray:
     """(tp tn - fp fn)/((tp + fp)(tn + fn)), which is precision + npv - 1."""
-    return np.clip(of.youden * of.growth, -1, 1)
+    return _or_0_of_one_class(of, np.clip(of.youden * of.growth, -1, 1), of.called * (of.fn + of.tn))
 
 
 def _kappa(of: Matrices) -> FloatArray:
     """(o - e)/(1 - e) = 2 (tp tn - fp fn)/((tp + fp) N + P (fn + tn)), with accuracy o and what chance gives, e."""
     below = divided(of.called, of.positives) + divided(of.fn + of.tn, of.negatives)
-    return np.clip(divided(2 * of.youden, below), -1, 1)
+    found = np.clip(divided(2 * of.youden, below), -1, 1)
+    return _or_0_of_one_class(of, found, of.called * of.negatives + (of.fn + of.tn) * of.positives)
+
+
+def _or_0_of_one_class(of: Matrices, found: FloatArray, divisor: Counted) -> FloatArray:
+    """What was found, but 0 over the divisor where there is one class, which has no youden."""
+    one_class = (np.asarray(of.positives) == 0) | (np.asarray(of.negatives) == 0)
+    return np.where(one_class, divided(np.zeros(1), divisor), found) if one_class.any() else found
 
 
 def _lift(of: Matrices) -> FloatArray:

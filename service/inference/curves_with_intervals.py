@@ -76,6 +76,8 @@ def evaluate_with_intervals(
     options: CurvesOptions,
     intervals: IntervalOptions | None = None,
     drawn: DrawingOptions | None = None,
+    *,
+    tunable: bool = True,
 ) -> EvaluatedCurves:
     """Evaluate a sample, counts or groups. Raises TooManyPoints, RisingThresholds for counts, NeedsExactGroups.
 
@@ -90,8 +92,9 @@ def evaluate_with_intervals(
     if curves.auc is not None and not isinstance(evaluation, Counts):  # which have no direction
         curves.warnings += below_chance([curves.auc.roc])
     if intervals is not None and curves.decisions is not None:
-        whole = EvaluatedModel(evaluation, tables.whole)
-        curves.decisions, more = with_intervals(curves.decisions, options, whole, intervals.level)
+        judged = curves.decisions, options.decisions, EvaluatedModel(evaluation, tables.whole), intervals.level
+        tuned = options.tuning is not None
+        curves.decisions, more = with_intervals(*judged, tuned=tuned, tunable=tunable)
         curves.warnings += more
     drawing = None
     if drawn is not None:

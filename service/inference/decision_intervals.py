@@ -4,44 +4,94 @@ A row chosen by a threshold or a budget is taken as given. The best row was chos
 there would be too high; with a tuning sample it was not. Knows decisions, models and the intervals of rates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from service.curves.arrays import FloatArray
+from service.curves.arrays import FloatArray, blocks
 from service.curves.clock import in_time
-from service.curves.decisions import Decided
+from service.curves.confusion import ConfusionTable
+from service.curves.decisions import Decided, Decision
 from service.curves.errors import enumerated
-from service.curves.evaluation import CurvesOptions, CurvesWarning
+from service.curves.evaluation import CurvesWarning
 from service.curves.net_benefit import NetBenefit, NetBenefitOptions, rows_of_probabilities
+from service.curves.row_metrics import ROW_METRICS, Matrices
 from service.inference.intervals import normal_quantile
 from service.inference.models import EvaluatedModel
-from service.inference.proportions import range_including, split
-from service.inference.rates import Rate, rate_ends
+from service.inference.proportions import range_including, split, wilson
+
+_AT_ONCE = 90
+"""For this many rows, the values in all directions of the error stay in the processor's cache."""
 
 
 def with_intervals(
-    decided: Decided, options: CurvesOptions, model: EvaluatedModel, level: float
+    decided: Decided,
+    decisions: Sequence[Decision],
+    model: EvaluatedModel,
+    level: float,
+    *,
+    tuned: bool = False,
+    tunable: bool = False,
 ) -> tuple[Decided, tuple[CurvesWarning, ...]]:
     """Add the ends of intervals, NaN where there are none: without a value or enough examples, or at a best row.
 
-    `model` has the table in whose rows the decisions are.
+    `model` has the table in whose rows the decisions are. `tuned` says that they were chosen on another sample, and
+    `tunable` that they may be.
     """
-    decisions, tuned = options.decisions, options.tuning is not None
-    z, ends = normal_quantile(level), {name: np.full((2, len(decisions)), np.nan) for name in decided.metrics}
     best = [] if tuned else [str(each) for each in decisions if each.best is not None]
+    rows = [None if name in best else row for name, row in zip(decided.decision, decided.rows, strict=True)]
+    totals = (np.full(len(rows), total) for total in (model.table.positives, model.table.negatives))
+    ends = score_ends(decided.metrics, shares_at(model, rows), *totals, level=level)
+    return replace(decided, ends=ends), ((_omitted_at(best, tunable=tunable),) if best else ())
+
+
+def rows_applied(table: ConfusionTable, chosen: Decided, decisions: Sequence[Decision]) -> list[int | None]:
+    """The rows of a table to which thresholds chosen on more rows lead; None where none was, and for the best."""
+    nothing = np.isnan(chosen.threshold)
+    rows = np.where(nothing, 0, table.rows_at(np.where(nothing, 0.0, chosen.threshold))).tolist()
+    left_out = np.isnan(chosen.tp) | np.array([each.best is not None for each in decisions])
+    return [None if out else row for out, row in zip(left_out.tolist(), rows, strict=True)]
+
+
+def shares_at(model: EvaluatedModel, rows: Sequence[int | None]) -> FloatArray:
+    """The recall, its trials, the fpr and its trials at rows of a model's table, (4, n).
+
+    NaN for None, and all of them if there are too few examples for intervals.
+    """
+    found = np.full((4, len(rows)), np.nan)
     if model.table.rises and model.strata.enough:
-        for place, row in in_time(enumerate(decided.rows)):
-            if row is None or (decisions[place].best is not None and not tuned):
-                continue
-            shares = model.shares_at(row)
-            for name, values in decided.metrics.items():
-                rate, value = Rate(name, None, model.table.positives, model.table.negatives), float(values[place])
-                if not np.isnan(value):
-                    ends[name][:, place] = rate_ends(rate, value, shares, z)
-    warnings = (_omitted_at(best),) if best else ()
-    return replace(decided, ends=ends), warnings
+        for place, row in in_time(enumerate(rows)):
+            if row is not None:
+                recall, fpr = model.shares_at(row)
+                found[:, place] = recall.value, recall.trials, fpr.value, fpr.trials
+    return found
+
+
+def score_ends(
+    metrics: Mapping[str, FloatArray], shares: FloatArray, positives: FloatArray, negatives: FloatArray, *, level: float
+) -> dict[str, FloatArray]:
+    """The ends of the score intervals of metrics with these values, (2, n) each; NaN where shares or values are.
+
+    `shares` are those of `shares_at`, the totals (n,). Precision, with 4 of 5 positives and 3 of 7 negatives called
+    positive, has 0.3324 to 0.7924 at 95 %.
+    """
+    ends = {name: np.full((2, positives.size), np.nan) for name in metrics}
+    of_recall, of_fpr = split(normal_quantile(level))
+    known = np.flatnonzero(~np.isnan(shares[0]))
+    for block in in_time(blocks(known.size, _AT_ONCE)):
+        rows = known[block]
+        recall, its_trials, fpr, trials_of_fpr = shares[:, rows, None]
+        recalls, fprs = wilson(recall, its_trials, of_recall), wilson(fpr, trials_of_fpr, of_fpr)
+        totals = positives[rows, None], negatives[rows, None]
+        matrices, own = Matrices(recalls * totals[0], fprs * totals[1], *totals), {"recall": recalls, "fpr": fprs}
+        for name, values in metrics.items():
+            around = own[name] if name in own else ROW_METRICS[name].value(matrices)
+            ends[name][0, rows] = np.fmin(np.fmin.reduce(around, axis=1), values[rows])
+            ends[name][1, rows] = np.fmax(np.fmax.reduce(around, axis=1), values[rows])
+    for name, values in metrics.items():
+        ends[name][:, np.isnan(values)] = np.nan
+    return ends
 
 
 def net_benefit_ends(
@@ -65,10 +115,10 @@ def net_benefit_ends(
     return ends[0].copy(), ends[1].copy()
 
 
-def _omitted_at(best: Sequence[str]) -> CurvesWarning:
+def _omitted_at(best: Sequence[str], *, tunable: bool) -> CurvesWarning:
     are = "interval is" if len(best) == 1 else "intervals are"
     detail = (
-        f"The {are} null for {enumerated(best)}: chosen on the same data; send tuning, or fix the threshold with "
-        "at_threshold."
+        f"The {are} null for {enumerated(best)}: chosen on the same data; {'send tuning, or ' * tunable}fix the "
+        "threshold with at_threshold."
     )
     return CurvesWarning("interval_omitted", detail)

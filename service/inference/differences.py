@@ -16,8 +16,10 @@ from itertools import combinations
 from service.curves.clock import in_time
 from service.curves.comparison import Comparison
 from service.curves.confusion import Evaluation
+from service.curves.decisions import Decided, Decision
 from service.curves.errors import DomainError
 from service.curves.evaluation import CurvesWarning
+from service.inference.decision_intervals import with_intervals
 from service.inference.estimates import Estimates
 from service.inference.gate import may_be_pairs
 from service.inference.intervals import Interval, IntervalOptions
@@ -83,10 +85,11 @@ class AreaDifference:
 
 @dataclass(frozen=True, slots=True)
 class ModelDifferences:
-    """The intervals of all areas, and the differences of all pairs."""
+    """The intervals of all areas, the differences of all pairs, and the decisions of each model with intervals."""
 
     intervals: tuple[AreaInterval, ...]
     differences: tuple[AreaDifference, ...]
+    decisions: tuple[Decided, ...]
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -97,8 +100,16 @@ class ComparisonWithDifferences(Comparison):
     differences: ModelDifferences | None = None
 
 
-def evaluate_differences(evaluations: Mapping[str, Evaluation], options: DifferenceOptions) -> ModelDifferences:
-    """Compare the areas of 2 models or more. Raises NotPaired, and RisingThresholds for counts."""
+def evaluate_differences(
+    evaluations: Mapping[str, Evaluation],
+    options: DifferenceOptions,
+    decisions: Sequence[Decision] = (),
+    decided: Sequence[Decided] = (),
+) -> ModelDifferences:
+    """Compare the areas of 2 models or more, and find the intervals of the decisions that each has made.
+
+    Raises NotPaired, and RisingThresholds for counts.
+    """
     names, given = list(evaluations), list(evaluations.values())
     if options.paired:
         for number, each in enumerate(given[1:], 1):
@@ -124,10 +135,15 @@ def evaluate_differences(evaluations: Mapping[str, Evaluation], options: Differe
         estimates = Estimates(both, how, [(metric, True) for metric in metrics])
         found += [_difference(estimates, metric, (names[later], names[earlier]), level) for metric in metrics]
         warnings += estimates.warnings
+    judged = []
+    for made, model in in_time(zip(decided, models, strict=bool(decided))):
+        with_ends, told = with_intervals(made, decisions, model, how.level)
+        judged.append(with_ends)
+        warnings += told
     if not options.paired and all(may_be_pairs(given[0], each) for each in given[1:]):
         warnings.append(_MAYBE_PAIRED)
     differences = _adjusted(found) if options.adjust == "holm" else found
-    return ModelDifferences(intervals, tuple(differences), tuple(dict.fromkeys(warnings)))
+    return ModelDifferences(intervals, tuple(differences), tuple(judged), tuple(dict.fromkeys(warnings)))
 
 
 def _pairs(models: int, against: str) -> list[tuple[int, int]]:

@@ -55,7 +55,7 @@ _INSIDE = 10
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_SINGLE = "sums of weights do not identify single examples, so they are not resampled"
 _NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
-_FOR_ROC = "the method delong is for roc only"
+FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
 
 _ROC = Metric("roc")
@@ -227,7 +227,7 @@ class Estimates:
         if metric.name in STATISTIC_FORMULAS:
             return why_no_error(metric.name)
         if method is None:
-            return _FOR_ROC
+            return FOR_ROC
         if not all(each.strata.drawn for each in of.models):
             return _NOT_SINGLE
         return _NOT_TOLD if all(can_resample(each.strata) for each in of.models) else _NOT_DRAWN

@@ -40,10 +40,10 @@ _SERIES = (
 def _roc(table: ConfusionTable) -> Influences:
     """Placements: the mass of the other class that scores higher, ties counting one half.
 
-    They are doubled, and so exact for whole counts. For positives the sign is reversed (the area falls with the
-    negatives above them), which does not affect the spread.
+    They are doubled, and so exact for whole counts. For positives the divisor is negative: the area falls with the
+    negatives above them.
     """
-    return (_twice_above(table.fp), 2 * table.negatives), (_twice_above(table.tp), 2 * table.positives)
+    return (_twice_above(table.fp), -2 * table.negatives), (_twice_above(table.tp), 2 * table.positives)
 
 
 def _average_precision(table: ConfusionTable) -> Influences:

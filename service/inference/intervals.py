@@ -133,12 +133,39 @@ def pr_logit_interval(value: float, standard_error: float, sizes: tuple[float, f
     negatives with the error 0.05 has 0.6779 to 0.8837 at 95 %.
     """
     z, positives = normal_quantile(level), sizes[0]
-    turn = (1 + math.sqrt(positives / (positives + z * z))) / 2
-    near = min(max(value, 1 - turn), turn)
+    near = _turned(value, positives, z)
     own, published = standard_error / (value * (1 - value)), 1 / math.sqrt(positives * near * (1 - near))
-    weights = math.sqrt(positives / (positives + _SHRUNK)), math.sqrt(_SHRUNK / (positives + _SHRUNK))
-    reach = widened(z, min(sizes)) * math.hypot(weights[0] * own, weights[1] * published)
+    reach = widened(z, min(sizes)) * _shrunk(own, published, positives)
     return Interval(*_within_logits(value, reach), level, "logit", standard_error)
+
+
+def average_pr_interval(
+    value: float, standard_error: float, parts: Sequence[tuple[float, float, float]], fewest: float, level: float
+) -> Interval:
+    """The same for an average θ = Σ w θ_k of such areas, of which each part has w, θ_k and its n positives.
+
+        L² = (m (SE/(θ(1 - θ)))² + 10 Σ w² a_k(1 - a_k)/n / (a(1 - a))²)/(m + 10)
+
+    m is the `fewest` positives of a class, also in a and z; a_k is to θ_k, with n, what a is to θ.
+    """
+    z = normal_quantile(level)
+    published = math.sqrt(sum(w * w * (a := _turned(area, n, z)) * (1 - a) / n for w, area, n in parts))
+    near = _turned(value, fewest, z)
+    own, published = standard_error / (value * (1 - value)), published / (near * (1 - near))
+    reach = widened(z, fewest) * _shrunk(own, published, fewest)
+    return Interval(*_within_logits(value, reach), level, "logit", standard_error)
+
+
+def _turned(value: float, positives: float, z: float) -> float:
+    """An area under the PR curve, but none nearer to 0 or 1 than where a greater one would prove less."""
+    turn = (1 + math.sqrt(positives / (positives + z * z))) / 2
+    return min(max(value, 1 - turn), turn)
+
+
+def _shrunk(own: float, published: float, positives: float) -> float:
+    """A standard error, shrunk towards a published one with the weight of _SHRUNK positives."""
+    weights = math.sqrt(positives / (positives + _SHRUNK)), math.sqrt(_SHRUNK / (positives + _SHRUNK))
+    return math.hypot(weights[0] * own, weights[1] * published)
 
 
 def _within_logits(value: float, reach: float) -> Ends:

@@ -1,14 +1,15 @@
 """A sample in slices, such as one for each country: the operation behind `POST /v1/slices`.
 
     1. Rows are ordered by slice; one call of the sweep gives the areas of all slices.
-    2. Intervals and operating points need the table of each slice, which is made when it is needed.
-    3. A slice of one class has no areas, but a reason.
+    2. Decisions are made on all rows; what their thresholds call positive is counted in all slices at once.
+    3. Intervals and operating points need the table of each slice, which is made when it is needed.
+    4. A slice of one class has no areas, but a reason.
 
 Knows the curves, the areas of slices and the intervals; nothing of how any is computed, nor of wire formats.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, tee
 
 import numpy as np
@@ -25,12 +26,15 @@ from service.curves.areas import Areas
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
+from service.curves.decisions import Decided, Decision
 from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.histogram import Histogram
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
+from service.curves.sliced_decisions import decided_in_slices
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
+from service.inference.decision_intervals import rows_applied, score_ends, shares_at
 from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
 from service.inference.metric import AREAS_WITH_INTERVALS, Metric
@@ -56,6 +60,26 @@ class Slicing:
         return len(next(iter(self.keys.values())))
 
 
+@dataclass(frozen=True, slots=True)
+class SliceOptions:
+    """What to read off each slice besides its areas.
+
+    intervals   by methods in closed form only, no resampling.
+    decisions   made on all rows, and applied in each slice.
+    metrics     of the decisions; None for the usual ones.
+    """
+
+    points: Sequence[OperatingPoint] = ()
+    intervals: IntervalOptions | None = None
+    decisions: Sequence[Decision] = ()
+    metrics: frozenset[str] | None = None
+
+    @property
+    def need_tables(self) -> bool:
+        """Whether the table of each slice is needed."""
+        return bool(self.points) or self.intervals is not None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sliced:
     """The answer: the whole sample, and each slice, by column.
@@ -63,6 +87,7 @@ class Sliced:
     rows               (s,) how many rows each slice has: its examples, or its groups if these are sums of weights.
     intervals          {area: the lower and the upper end for each slice}, NaN if it has none; None if not requested.
     operating_points   k of each slice, slice after slice, (s k,); None if not requested.
+    decisions          likewise.
     """
 
     overall: EvaluatedCurves
@@ -71,36 +96,46 @@ class Sliced:
     areas: AreaColumns
     intervals: Mapping[str, tuple[FloatArray, FloatArray]] | None
     operating_points: OperatingPoints | None
+    decisions: Decided | None
     warnings: tuple[CurvesWarning, ...]
 
 
-def evaluate_slices(
-    sample: Sample | Histogram,
-    slicing: Slicing,
-    points: Sequence[OperatingPoint] = (),
-    intervals: IntervalOptions | None = None,
-) -> Sliced:
+def evaluate_slices(sample: Sample | Histogram, slicing: Slicing, options: SliceOptions | None = None) -> Sliced:
     """Evaluate a sample, or exact groups, as a whole and in slices, each exactly as if that slice were all there is.
 
-    A slice of one class has NaN and a reason. `intervals` take methods in closed form only, no resampling.
+    A slice of one class has NaN and a reason, but those metrics of decisions that are defined.
     """
-    options = CurvesOptions(include=frozenset({"auc"}), operating_points=points)
+    options = options or SliceOptions()
+    of_all = CurvesOptions(
+        include=frozenset({"auc"}),
+        operating_points=options.points,
+        decisions=options.decisions,
+        metrics=options.metrics,
+    )
     whole = sample.merged() if isinstance(sample, Histogram) else sample
-    overall = evaluate_with_intervals(whole, options, intervals)
+    overall = evaluate_with_intervals(whole, of_all, options.intervals, tunable=False)
     order, bounds = rows_by_slice(slicing.numbers, slicing.count)
     areas, tables, parts = _in_slices(sample, slicing.numbers, order, bounds)
-    found, read, warnings = None, None, list(overall.warnings)
-    if points or intervals:
-        found, read, more = _each(tables, parts, areas, points, intervals)
-        warnings += more
-    what = "areas, intervals or operating points" if points or intervals else "areas"
+    chosen, decided = overall.curves.decisions, None
+    if chosen is not None:
+        decided = decided_in_slices(chosen, sample, slicing.numbers, areas)
+    read, warnings = _ReadSlices(slicing.count, options), list(overall.warnings)
+    if options.need_tables:
+        for number, (table, part) in enumerate(in_time(zip(tables, parts, strict=True))):
+            if table is not None and not isinstance(part, Undefined):
+                read.add(number, EvaluatedModel(part, table, known=_of(areas, number)), chosen)
+        warnings += read.warnings
+    what = "areas, intervals or operating points" if options.need_tables else "areas"
     if detail := without_areas(areas.reason, "slices", what):
         warnings.append(CurvesWarning("undefined_slices", detail))
     unique = tuple(dict.fromkeys(warnings))
     rows = bounds[1:] - bounds[:-1]
     if isinstance(whole, Histogram) and whole.is_counted:
         rows = (areas.positives + areas.negatives).astype(np.int64)
-    return Sliced(overall, slicing.keys, rows, areas, found, read, unique)
+    if decided is not None and options.intervals is not None:
+        decided = read.with_ends(decided, areas, options.intervals.level)
+    intervals = None if options.intervals is None else read.ends
+    return Sliced(overall, slicing.keys, rows, areas, intervals, read.operating_points, decided, unique)
 
 
 def _in_slices(
@@ -116,37 +151,56 @@ def _in_slices(
     return areas, tables, parts
 
 
-def _each(
-    tables: Iterable[ConfusionTable | None],
-    samples: Iterable[Evaluation | Undefined],
-    areas: AreaColumns,
-    points: Sequence[OperatingPoint],
-    options: IntervalOptions | None,
-) -> tuple[dict[str, tuple[FloatArray, FloatArray]] | None, OperatingPoints | None, list[CurvesWarning]]:
-    """Compute the ends of intervals and the operating points of every slice."""
-    count = areas.positives.size
-    ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
-    columns = np.full((4, count, len(points)), np.nan)
-    warnings: dict[CurvesWarning, None] = {}
-    for number, (table, part) in enumerate(in_time(zip(tables, samples, strict=True))):
-        if table is None or isinstance(part, Undefined):
-            continue
-        if points:
-            read = operating_points(table, points)
-            columns[:, number] = read.value, read.threshold, read.tp, read.fp
-        if options is not None:
-            model = EvaluatedModel(part, table, known=_of(areas, number))
-            estimates = Estimates(Models((model,)), options)
-            for metric in _METRICS:
-                interval = estimates.interval(metric, options.level)
-                if interval is not None:
-                    ends[metric.name][0][number], ends[metric.name][1][number] = interval.lower, interval.upper
-            warnings |= dict.fromkeys(estimates.warnings)
-    read_points = None
-    if points:
+class _ReadSlices:
+    """What is read off the tables of s slices, one after another.
+
+    ends       {area: the lower and the upper end of each slice's interval}, (s,) each.
+    points     value, threshold, tp and fp of each slice's operating points, (4, s, k).
+    shares     of `shares_at`, at the decisions of each slice, (4, s, d).
+    """
+
+    def __init__(self, count: int, options: SliceOptions) -> None:
+        self._options = options
+        self.ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
+        self.points = np.full((4, count, len(options.points)), np.nan)
+        self.shares = np.full((4, count, len(options.decisions)), np.nan)
+        self._warnings: dict[CurvesWarning, None] = {}
+
+    @property
+    def warnings(self) -> list[CurvesWarning]:
+        """Each of them once."""
+        return list(self._warnings)
+
+    @property
+    def operating_points(self) -> OperatingPoints | None:
+        """Those of all slices, slice after slice; None if there are none."""
+        points, count = self._options.points, self.points.shape[1]
+        if not points:
+            return None
         names, at = tuple(point.metric for point in points), np.array([point.at for point in points]) + 0.0
-        read_points = OperatingPoints(names * count, np.tile(at, count), *columns.reshape(4, -1))
-    return (None if options is None else ends), read_points, list(warnings)
+        return OperatingPoints(names * count, np.tile(at, count), *self.points.reshape(4, -1))
+
+    def add(self, number: int, model: EvaluatedModel, chosen: Decided | None) -> None:
+        """Read a slice; `chosen` are the decisions on all rows."""
+        if self._options.points:
+            read = operating_points(model.table, self._options.points)
+            self.points[:, number] = read.value, read.threshold, read.tp, read.fp
+        if self._options.intervals is None:
+            return
+        estimates = Estimates(Models((model,)), self._options.intervals)
+        for metric in _METRICS:
+            interval = estimates.interval(metric, self._options.intervals.level)
+            if interval is not None:
+                self.ends[metric.name][0][number], self.ends[metric.name][1][number] = interval.lower, interval.upper
+        self._warnings |= dict.fromkeys(estimates.warnings)
+        if chosen is not None:
+            self.shares[:, number] = shares_at(model, rows_applied(model.table, chosen, self._options.decisions))
+
+    def with_ends(self, decided: Decided, areas: AreaColumns, level: float) -> Decided:
+        """Add the ends of the intervals of decisions in slices."""
+        each = len(self._options.decisions)
+        totals = np.repeat(areas.positives, each), np.repeat(areas.negatives, each)
+        return replace(decided, ends=score_ends(decided.metrics, self.shares.reshape(4, -1), *totals, level=level))
 
 
 def _of(areas: AreaColumns, number: int) -> Areas:

@@ -1,14 +1,17 @@
 """`POST /v1/classes`: scores for several classes, each class against the rest."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields
 from itertools import product
 from typing import Any
 
 from service.curves.area_columns import SHARED_AREAS
+from service.curves.arrays import FloatArray
 from service.curves.classes import AVERAGES, Classes, evaluate_classes
+from service.inference.class_averages import ClassesWithIntervals, class_intervals
 from service.operations.operation import Operation, Selection
 from service.operations.row_cells import METRIC_CELLS, with_metrics
-from service.operations.shared_cells import SHARED_AREA_COLUMNS, reason_of
+from service.operations.shared_cells import SHARED_AREA_COLUMNS, area_ends, reason_of
 from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, AnswerValue, Cells, Part, tables_of
 from service.wire.formats.inputs import CLASSES
 from service.wire.formats.tables import OF_CLASSES, TableForm
@@ -17,20 +20,32 @@ from service.wire.requests.classes_schemas import ClassesRequest, ClassesRequest
 from service.wire.requests.query_fields import query_fields
 
 
-def _classes(found: Classes) -> dict[str, Any]:
+def _classes(found: ClassesWithIntervals) -> dict[str, Any]:
     own = ("positives", "negatives", *SHARED_AREAS, "reason")
     table = {"name": list(found.names)} | {name: getattr(found.areas, name) for name in own}
+    if found.intervals is not None:
+        table |= _ends(found.intervals.of_classes)
     matrices = found.decisions.matrices
     return table if matrices is None else table | with_metrics(matrices, _COUNTS, matrices.metrics)
 
 
-def _averages(found: Classes) -> dict[str, Any]:
+def _averages(found: ClassesWithIntervals) -> dict[str, Any]:
     table = {"average": list(AVERAGES)} | {each.name: getattr(found.averages, each.name) for each in _AVERAGED}
+    if found.intervals is not None:
+        table |= _ends(found.intervals.of_averages)
     matrices = found.decisions.matrices
     return table if matrices is None else table | {**matrices.averages}
 
 
-def _confusion(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+def _ends(intervals: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    return {
+        f"{area}_{end}": column
+        for area, ends in intervals.items()
+        for end, column in zip(("lower", "upper"), ends, strict=True)
+    }
+
+
+def _confusion(found: ClassesWithIntervals) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
     confusion = found.decisions.confusion
     if confusion is None:
         return ABSENT
@@ -38,12 +53,12 @@ def _confusion(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or AB
     return {"name": name, "predicted": predicted, "count": confusion.ravel()}
 
 
-def _top(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+def _top(found: ClassesWithIntervals) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
     top = found.decisions.top
     return {"k": [*top], "accuracy": [*top.values()]} if top else ABSENT
 
 
-def _pairs(found: Classes) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+def _pairs(found: ClassesWithIntervals) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
     if found.pairs is None:
         return ABSENT
     sides = {"name": found.pairs.number, "against": found.pairs.against}
@@ -82,6 +97,7 @@ _ANSWER: tuple[Part, ...] = (
                 null=True,
             ),
             *SHARED_AREA_COLUMNS,
+            *area_ends("class"),
             reason_of("class"),
             *_COUNTS,
             *METRIC_CELLS,
@@ -92,7 +108,12 @@ _ANSWER: tuple[Part, ...] = (
         "Averages over the classes, as columns of equal length.",
         _averages,
         component="ClassAverages",
-        columns=(Cells.text("average", "The names `macro`, `weighted` and `micro`."), *_AVERAGED, *METRIC_CELLS),
+        columns=(
+            Cells.text("average", "The names `macro`, `weighted` and `micro`."),
+            *_AVERAGED,
+            *area_ends("average"),
+            *METRIC_CELLS,
+        ),
     ),
     AnswerValue(
         "hand_till",
@@ -177,9 +198,16 @@ _ANSWER: tuple[Part, ...] = (
 )
 
 
-def _evaluate(checked: ClassesRequest, selection: Selection, _limits: Limits) -> Classes:
-    classes = evaluate_classes(checked.given, selection.drawing, checked.decided)
-    return replace(classes, warnings=checked.warnings + classes.warnings)
+def _evaluate(checked: ClassesRequest, selection: Selection, _limits: Limits) -> ClassesWithIntervals:
+    found = evaluate_classes(checked.given, selection.drawing, checked.decided)
+    parts = {each.name: getattr(found, each.name) for each in fields(Classes)}
+    parts["warnings"] = checked.warnings + found.warnings
+    wanted = selection.picture is None and (selection.has("classes") or selection.has("averages"))
+    if checked.intervals is None or not wanted:
+        return ClassesWithIntervals(**parts)
+    intervals = class_intervals(checked.given, found, checked.intervals)
+    parts["warnings"] += intervals.warnings
+    return ClassesWithIntervals(**parts, intervals=intervals)
 
 
 def _asked(checked: ClassesRequest) -> set[str]:

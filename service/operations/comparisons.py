@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+import numpy as np
+
 from service.curves.comparison import Best, Comparison, evaluate_comparison
 from service.inference.differences import (
     AreaDifference,
@@ -12,6 +14,7 @@ from service.inference.differences import (
     evaluate_differences,
 )
 from service.operations.operation import Operation, Selection
+from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, decision_columns
 from service.operations.shared_cells import AREA_CELLS, INDEX_KEY, INDEX_NAMES
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
 from service.wire.answers.repeated_names import refuse_many_best
@@ -40,12 +43,16 @@ def _of_intervals(rate: str, called: str, of_best: str) -> tuple[Cells, ...]:
 
 
 def _evaluate(checked: ComparisonsRequest, selection: Selection, limits: Limits) -> Comparison:
-    comparison = evaluate_comparison(checked.evaluations, checked.indices, selection.drawing)
+    wanted = selection.picture is None and selection.has("decisions")
+    decisions = checked.decisions if wanted else ()
+    comparison = evaluate_comparison(
+        checked.evaluations, checked.indices, selection.drawing, decisions, checked.metrics
+    )
     refuse_many_best(comparison, limits)
     if checked.differences is None:
         return comparison
-    found = evaluate_differences(checked.evaluations, checked.differences)
-    parts = {each.name: getattr(comparison, each.name) for each in fields(Comparison)}
+    found = evaluate_differences(checked.evaluations, checked.differences, decisions, comparison.decisions)
+    parts = {each.name: getattr(comparison, each.name) for each in fields(Comparison)} | {"decisions": found.decisions}
     warnings = tuple(dict.fromkeys(comparison.warnings + found.warnings))
     return ComparisonWithDifferences(**parts | {"warnings": warnings}, differences=found)
 
@@ -64,6 +71,16 @@ def _differences(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, 
     named = {name: [getattr(each, name) for each in rows] for name in ("name", "against", "area", "difference")}
     tested = {name: [getattr(each, name) for each in rows] for name in ("p_value", "p_value_adjusted")}
     return named | _ends(rows) | tested
+
+
+def _decisions(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    if not found.decisions:
+        return ABSENT
+    tables = [decision_columns(each) for each in found.decisions]
+    names = [name for name, table in zip(found.names, tables, strict=True) for _ in table["decision"]]
+    words = [word for table in tables for word in table["decision"]]
+    numbers = {name: np.concatenate([table[name] for table in tables]) for name in tables[0] if name != "decision"}
+    return {"name": names, "decision": words} | numbers
 
 
 def _ends(rows: Sequence[AreaInterval | AreaDifference]) -> dict[str, Any]:
@@ -224,12 +241,22 @@ _ANSWER: tuple[Part, ...] = (
             ),
         ),
     ),
+    AnswerTable(
+        "decisions",
+        "The decisions of each classifier, one classifier after another; each has its own thresholds. "
+        "The rest is as from `/v1/curves`.",
+        _decisions,
+        sometimes=True,
+        component="ComparedDecisions",
+        needs="the option decisions",
+        columns=(Cells.text("name", "The name of the classifier."), *DECISIONS, *METRIC_CELLS_WITH_ENDS),
+    ),
 )
 
 
 def _asked(checked: ComparisonsRequest) -> set[str]:
-    of_differences = {"intervals", "differences"}
-    return {table.name for table in tables_of(_ANSWER)} - (set() if checked.differences else of_differences)
+    needed = {"intervals": checked.differences, "differences": checked.differences, "decisions": checked.decisions}
+    return {table.name for table in tables_of(_ANSWER) if needed.get(table.name, True)}
 
 
 OPERATION = Operation(

@@ -12,7 +12,14 @@ from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
 from service.operations.operation import Operation, Selection
 from service.operations.probability_cells import CALIBRATION, GAINS, NET_BENEFIT, RELIABILITY, STATISTICS
-from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, POINTS, metric_cells_besides, with_metrics
+from service.operations.row_cells import (
+    DECISIONS,
+    METRIC_CELLS_WITH_ENDS,
+    POINTS,
+    decision_columns,
+    metric_cells_besides,
+    with_metrics,
+)
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
@@ -52,15 +59,7 @@ def _points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object or a ma
 
 
 def _decisions(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
-    decided = found.curves.decisions
-    if decided is None:
-        return ABSENT
-    ends = {
-        f"{name}_{end}": column
-        for name, both in decided.ends.items()
-        for end, column in zip(("lower", "upper"), both, strict=True)
-    }
-    return with_metrics(decided, DECISIONS, {**decided.metrics, **ends})
+    return ABSENT if found.curves.decisions is None else decision_columns(found.curves.decisions)
 
 
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT

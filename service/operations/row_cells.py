@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from service.curves.decisions import Decided
 from service.curves.row_metrics import ROW_METRICS
 from service.wire.answers.parts import Cells
 
@@ -69,3 +70,13 @@ def metric_cells_besides(columns: Iterable[Cells]) -> tuple[Cells, ...]:
 def with_metrics(rows: Any, columns: Iterable[Cells], metrics: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  # an object with these columns
     """Columns read off an object, and metrics, by name."""
     return {each.name: getattr(rows, each.name) for each in columns} | {**metrics}
+
+
+def decision_columns(decided: Decided) -> dict[str, Any]:
+    """The columns of decisions, with their metrics and the ends of intervals."""
+    ends = {
+        f"{name}_{end}": column
+        for name, both in decided.ends.items()
+        for end, column in zip(("lower", "upper"), both, strict=True)
+    }
+    return with_metrics(decided, DECISIONS, {**decided.metrics, **ends})

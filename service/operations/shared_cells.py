@@ -1,6 +1,7 @@
 """Values and columns that the answers of several operations have."""
 
 from service.curves.indices import INDICES
+from service.inference.metric import AREAS_WITH_INTERVALS
 from service.wire.answers.parts import AnswerValue, Cells
 
 TOTAL_VALUES = (
@@ -87,6 +88,21 @@ SHARED_AREA_COLUMNS = (
     Cells.number("pr_achievable", "The area under the precision-recall curve of the hull.", null=True),
     Cells.number("average_precision", "Average precision.", null=True),
 )
+
+
+def area_ends(of: str) -> tuple[Cells, ...]:
+    """Declare the columns of the ends of areas' intervals, which are there if they were asked for."""
+    return tuple(
+        Cells.number(
+            f"{area}_{end}",
+            f"If you asked for `intervals`, the {end} end of the interval of `{area}`; `null` if the {of} has none.",
+            null=True,
+            sometimes=True,
+        )
+        for area in AREAS_WITH_INTERVALS
+        for end in ("lower", "upper")
+    )
+
 
 INDEX_KEY = Cells.text("index", "The index.")
 INDEX_NAMES = tuple(INDICES)

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from service.curves.area_columns import SHARED_AREAS
-from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.sliced import Sliced, evaluate_slices
 from service.operations.curves import ANSWER as OF_ALL_ROWS
 from service.operations.operation import Operation, Selection
-from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, SHARED_AREA_COLUMNS, reason_of
+from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, decision_columns
+from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, SHARED_AREA_COLUMNS, area_ends, reason_of
 from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, Nested
-from service.wire.answers.repeated_names import refuse_many_slices
+from service.wire.answers.repeated_names import refuse_many_metrics, refuse_many_slices
 from service.wire.formats.inputs import GROUPS, SAMPLE
 from service.wire.formats.tables import IN_SLICES, TableForm
 from service.wire.limits import Limits
@@ -27,11 +27,19 @@ def _columns(found: Sliced) -> dict[str, Any]:
     return columns
 
 
-def _keys_of_points(found: Sliced) -> Mapping[str, Any]:
-    if found.operating_points is None:
-        return {}
-    of_each = found.operating_points.at.size // found.rows.size
+def _repeated_keys(found: Sliced, of_each: int) -> Mapping[str, Any]:
+    """What defines slices, for a table of several rows of each."""
     return {name: [value for value in values for _ in range(of_each)] for name, values in found.keys.items()}
+
+
+def _keys_of_points(found: Sliced) -> Mapping[str, Any]:
+    points = found.operating_points
+    return {} if points is None else _repeated_keys(found, points.at.size // found.rows.size)
+
+
+def _keys_of_decisions(found: Sliced) -> Mapping[str, Any]:
+    decided = found.decisions
+    return {} if decided is None else _repeated_keys(found, len(decided.decision) // found.rows.size)
 
 
 _SLICES = AnswerTable(
@@ -48,17 +56,7 @@ _SLICES = AnswerTable(
         Cells.count("positives", "The positives of the slice; with weights, their weight."),
         Cells.count("negatives", "The negatives of the slice; with weights, their weight."),
         *SHARED_AREA_COLUMNS,
-        *(
-            Cells.number(
-                f"{area}_{end}",
-                f"If you asked for `intervals`, the {end} end of the interval of `{area}`; `null` if the slice has "
-                "none.",
-                null=True,
-                sometimes=True,
-            )
-            for area in AREAS_WITH_INTERVALS
-            for end in ("lower", "upper")
-        ),
+        *area_ends("slice"),
         reason_of("slice"),
     ),
     leading=lambda found: found.keys,
@@ -76,10 +74,23 @@ _POINTS = AnswerTable(
     leading=_keys_of_points,
 )
 
+_DECISIONS = AnswerTable(
+    "decisions",
+    "The decisions in every slice, slice after slice, as columns of equal length; the columns that define slices come "
+    "first. Each threshold was chosen on all rows, and is applied in every slice. A slice of one class has each metric "
+    "that is defined. The rest is as from `/v1/curves`.",
+    lambda found: ABSENT if found.decisions is None else decision_columns(found.decisions),
+    columns=(*DECISIONS, *METRIC_CELLS_WITH_ENDS),
+    needs="the option decisions",
+    sometimes=True,
+    component="SlicedDecisions",
+    leading=_keys_of_decisions,
+)
+
 _OF_ALL_ROWS = tuple(
     replace(part, sometimes=part.sometimes and part.name != "auc")
     for part in OF_ALL_ROWS
-    if part.name in {"positives", "negatives", "auc", "intervals", "operating_points"}
+    if part.name in {"positives", "negatives", "auc", "intervals", "operating_points", "decisions"}
 )
 
 _OVERALL = AnswerRow(
@@ -94,9 +105,21 @@ _OVERALL = AnswerRow(
 
 
 def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> Sliced:
-    of_each = {"overall": 0, "slices": 1, "operating_points": len(checked.points)}
-    refuse_many_slices(checked.slicing, of_each.get(str(selection.table), 1 + len(checked.points)), limits)
-    return evaluate_slices(checked.sample, checked.slicing, checked.points, checked.intervals)
+    options = checked.options
+    if selection.picture is not None or not selection.has("decisions"):
+        options = replace(options, decisions=())
+    points, decisions = len(options.points), len(options.decisions)
+    of_each = {"overall": 0, "slices": 1, "operating_points": points, "decisions": decisions}
+    tables = of_each.get(str(selection.table), 1 + points + decisions)
+    refuse_many_slices(checked.slicing, tables, limits, map(str, options.decisions))
+    refuse_many_metrics(checked.slicing, options)
+    return evaluate_slices(checked.sample, checked.slicing, options)
+
+
+def _asked(checked: SlicesRequest) -> set[str]:
+    options = checked.options
+    more = {"operating_points": options.points, "decisions": options.decisions}
+    return {"slices", "overall"} | {name for name, given in more.items() if given}
 
 
 OPERATION = Operation(
@@ -114,7 +137,8 @@ OPERATION = Operation(
         ),
         _SLICES,
         _POINTS,
+        _DECISIONS,
     ),
-    tables=(_SLICES, _OVERALL, _POINTS),
-    asked=lambda checked: {"slices", "overall"} | ({"operating_points"} if checked.points else set()),
+    tables=(_SLICES, _OVERALL, _POINTS, _DECISIONS),
+    asked=_asked,
 )

@@ -85,3 +85,21 @@ def test_errors_are_reported(file: Path) -> None:
     run = rocpr(file, "--scores", "cat,dog", "--labels", "animal")
     assert run.exit_code == 2
     assert "There are no scores for the class 'owl'" in run.stderr
+
+
+def test_intervals_of_averages_and_classes(tmp_path: Path) -> None:
+    path = written(tmp_path, TABLE + "owl,.3,.4,.3\n", "a.csv")
+    run = rocpr(path, *COLUMNS, "--level", "0.9")
+    found = json.loads(rocpr(path, *COLUMNS, "--intervals", '{"level": 0.9}', "--json").stdout)
+    lines = run.stdout[run.stdout.index("\nIntervals\n") :].splitlines()[2:]
+    assert lines[0].split() == ["roc", "pr", "average_precision"]
+    assert [line.split()[0] for line in lines[1:7]] == [
+        *("macro", "weighted", "micro"),
+        *sorted(
+            found["classes"]["name"], key=lambda name: found["classes"]["roc"][found["classes"]["name"].index(name)]
+        ),
+    ]
+    ends = [found["averages"][f"roc_{end}"][0] for end in ("lower", "upper")]
+    assert f"macro     {ends[0]:.6f} to {ends[1]:.6f}" in run.stdout
+    assert max(map(len, run.stdout.partition("\n\n")[2].splitlines())) <= 80
+    assert first_words(run, "Averages") == ["macro", "weighted", "micro", "Hand"]

@@ -358,3 +358,49 @@ def test_paired_rows_are_left_out_of_all_files_together(tmp_path: Path) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     assert re.search(r"positives +2\n +negatives +1\n", done.stdout)
     assert "2 of 5 rows are left out" in " ".join(done.stdout.split())
+
+
+def test_decisions_of_each_classifier() -> None:
+    asked = ("--at-share", "0.3", "--best", "f1", "--metrics", "precision,recall")
+    run = rocpr(ALL, TEN, *asked, "--level", "0.9")
+    assert (run.exit_code, run.stderr) == (0, "")
+    rows = [line.split() for line in section(run.stdout, "Decisions")[1:]]
+    assert rows[0] == ["name", "decision", "threshold", "tp", "fp", "fn", "tn"]
+    evaluations = {"all": sample(DATA / "breast_cancer.csv"), "ten": sample(DATA / "breast_cancer_ten.csv")}
+    options = {"decisions": [{"at_share": 0.3}, {"best": "f1"}], "metrics": ["precision", "recall"]}
+    found = json.loads(answered(evaluations, **options, intervals={"level": 0.9}))["decisions"]
+    assert [row[0] for row in rows[1:]] == ["all", "all", "ten", "ten"]
+    assert [row[-4:] for row in rows[1:]] == [
+        [str(found[name][at]) for name in ("tp", "fp", "fn", "tn")] for at in range(4)
+    ]
+    lines = run.stdout.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("  ten, share 0.3"))
+    assert lines[start + 2].split() == [
+        "recall",
+        *(f"{found[f'recall{end}'][2]:.6f}" for end in ("", "_lower", "_upper")),
+    ]
+    assert "with 90 % intervals" in run.stdout
+    whole = rocpr(ALL, TEN, *asked, "--json")
+    assert whole.stdout == answered(evaluations, **options).decode()
+
+
+def test_decisions_on_the_columns_of_one_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,labels\n0.9,0.7,1\n0.8,0.9,1\n0.7,0.8,0\n0.4,0.3,1\n0.2,0.6,0\n")
+    query = {"scores": "a,b", "decisions": "0.5", "metrics": "f1"}
+    run = rocpr(path, "--scores", "a,b", "--at", "0.5", "--metrics", "f1", "--json")
+    assert run.stdout == running.answered("comparisons", path.read_bytes(), **query).decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--decisions", "{"], "--decisions: "),
+        (["--at", "x"], "--at takes numbers such as 0.5,0.9, not 'x'."),
+        (["--best", "f1_score"], "Did you mean f1?"),
+        (["--metrics", "f1"], "metrics need decisions."),
+        (["--level", "2"], "This must be below 1."),
+    ],
+)
+def test_options_for_decisions_that_are_refused(words: list[str], told: str) -> None:
+    assert told in " ".join(refusal(rocpr(ALL, TEN, *words)).split())

@@ -22,6 +22,7 @@ ALL, TEN = DATA / "breast_cancer.csv", DATA / "breast_cancer_ten.csv"
 DIGITS = DATA / "digits_eight.csv"
 ROOT = DATA.parent.parent
 OF_SERVERS = {"server", "api_key_env", "insecure"}
+OF_DECISIONS = {"level", *WAYS_TO_CHOOSE, *LIMITS_OF_BEST}
 OF_ENGINES = {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
 
 
@@ -40,11 +41,15 @@ def fed(command: str) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "parameters", "others"),
     [
-        ("curves", OPERATIONS["curves"].parameters, {"file", "show", "level", *WAYS_TO_CHOOSE, *LIMITS_OF_BEST}),
+        ("curves", OPERATIONS["curves"].parameters, {"file", "show", *OF_DECISIONS}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
-        ("compare", [*one_evaluation(READING_FIELDS).parameters, "indices"], {"files", "paired", "own"}),
-        ("slices", OPERATIONS["slices"].parameters, {"file", "sort"}),
-        ("classes", OPERATIONS["classes"].parameters, {"file"}),
+        (
+            "compare",
+            [*one_evaluation(READING_FIELDS).parameters, "indices", "decisions", "metrics"],
+            {"files", "paired", "own", *OF_DECISIONS},
+        ),
+        ("slices", OPERATIONS["slices"].parameters, {"file", "sort", *OF_DECISIONS}),
+        ("classes", OPERATIONS["classes"].parameters, {"file", "level"}),
         ("columns", OPERATIONS["columns"].parameters, {"file"}),
     ],
 )

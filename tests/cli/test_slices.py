@@ -136,3 +136,48 @@ def test_of_many_slices_the_worst_are_shown(tmp_path: Path) -> None:
     run = rocpr(path, "--slices", "a")
     assert "20 of 50 slices (--json has all), lowest roc first" in run.stdout
     assert len(first_columns(run)) == 21
+
+
+def block(text: str, title: str) -> list[str]:
+    """The lines from a title on, up to the next empty one, without repeated blanks."""
+    return [" ".join(line.split()) for line in text[text.index(f"\n{title}\n") + 1 :].partition("\n\n")[0].splitlines()]
+
+
+def test_decisions_are_shown_for_each_slice(file: Path) -> None:
+    file.write_text(TABLE + "IT,true,0.5,1\n")
+    run = rocpr(file, "--slices", "country", "--at", "0.55", "--metrics", "recall,precision,specificity,npv,f1")
+    assert block(run.stdout, "threshold 0.55") == [
+        "threshold 0.55",
+        "country tp fp fn tn",
+        "- 0 1 1 0",
+        "DE 1 1 1 1",
+        "FR 1 0 0 1",
+        "all 2 2 3 2",
+        "- country: rows without a value",
+    ]
+    shown = run.stdout.splitlines()
+    assert "  country  precision    recall  specificity       npv" in shown
+    assert "  DE        0.500000  0.500000     0.500000  0.500000" in shown
+    assert max(map(len, shown)) <= 80
+
+
+def test_intervals_of_decisions_stand_beside_their_values(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = [f"{score},{score % 3 % 2},{name}" for name in ("DE", "FR") for score in range(9)]
+    path.write_text("\n".join(["scores,labels,country", *rows]))
+    options = ("--slices", "country", "--at-share", "0.4", "--best", "f1", "--metrics", "recall,fpr,f1")
+    run = rocpr(path, *options, "--level", "0.9")
+    found = json.loads(rocpr(path, *options, "--level", "0.9", "--json").stdout)["decisions"]
+    lower, upper = found["recall_lower"][0], found["recall_upper"][0]
+    assert f"{found['recall'][0]:.6f}  {lower:.6f} to {upper:.6f}" in run.stdout
+    assert "\nshare 0.4: threshold 6.0\n" in run.stdout
+    assert found["f1_lower"][1] is None
+    assert "fix the threshold with at_threshold" in " ".join(run.stdout.split())
+
+
+def test_what_calls_nothing_positive_says_so(file: Path) -> None:
+    run = rocpr(file, "--slices", "country", "--at-share", "0", "--metrics", "precision")
+    assert "\nshare 0: nothing is called positive\n" in run.stdout
+    assert "  -  undefined: a denominator is 0" in run.stdout
+    none = rocpr(file, "--slices", "country", "--best", "recall", "--min-precision", "1", "--min-recall", "1")
+    assert "\nbest recall, precision >= 1, recall >= 1: no row meets it" in none.stdout

@@ -218,3 +218,27 @@ def test_random_samples_against_scikit_learn(seed: int, *, weighted: bool) -> No
         for name, of_sklearn in SKLEARN.items():
             expected = of_sklearn(labels, scores >= threshold, sample_weight=weights)
             assert values_of(name, table)[row] == pytest.approx(expected, rel=1e-12), name
+
+
+@pytest.mark.parametrize("scale", [1, 2**50 + 1])
+@pytest.mark.parametrize("name", ROW_METRICS)
+def test_matrices_of_several_data_sets_are_those_of_each(name: str, scale: int) -> None:
+    rows = [(4, 3, 5, 7), (0, 0, 5, 7), (0, 2, 0, 7), (3, 0, 5, 0), (0, 0, 0, 3), (5, 7, 5, 7)]
+    tp, fp, positives, negatives = scale * np.array(rows, np.float64).T
+    together = ROW_METRICS[name].value(Matrices(tp, fp, positives, negatives, whole=True))
+    alone = [
+        ROW_METRICS[name].value(Matrices(tp[at : at + 1], fp[at : at + 1], *totals, whole=True))[0]
+        for at, totals in enumerate(zip(positives.tolist(), negatives.tolist(), strict=True))
+    ]
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize(
+    ("counts", "kappa"), [((0, 2, 0, 7), 0), ((3, 0, 5, 0), 0), ((0, 0, 0, 7), None), ((5, 0, 5, 0), None)]
+)
+def test_with_one_class_only_chance_agrees(counts: tuple[int, int, int, int], kappa: int | None) -> None:
+    """Accuracy is then what chance gives; if that is 1, kappa is undefined. scikit-learn warns of the latter."""
+    tp, fp, positives, negatives = map(float, counts)
+    found = ROW_METRICS["kappa"].value(Matrices(np.array([tp]), np.array([fp]), positives, negatives, whole=True))[0]
+    assert (None if np.isnan(found) else found) == kappa
+    assert reference.metrics(*map(Fraction, counts))["kappa"] == kappa

@@ -38,6 +38,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "comparisons": {
         "evaluations": [{"name": "old", **SAMPLE}, {"name": "new", **OTHER}],
         "intervals": {"level": 0.9},
+        "decisions": [{"best": "f1"}],
     },
     "gates": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
 }

@@ -1,12 +1,15 @@
-"""The bound on names in an answer: a few bytes of a request may name what every row of the answer repeats.
+"""The bounds on what an answer repeats: a few bytes of a request may ask for names, or metrics, in every row.
 
-Knows results and their names, not how they are written.
+Knows results, their names and options, not how they are written.
 """
+
+from collections.abc import Iterable
 
 import orjson
 
 from service.curves.comparison import Best, Comparison
-from service.inference.sliced import Slicing
+from service.curves.decisions import DEFAULT_METRICS
+from service.inference.sliced import SliceOptions, Slicing
 from service.wire.limits import Limits
 from service.wire.problems import Problem
 
@@ -14,11 +17,29 @@ MOST_NAME_BYTES = 64 << 20
 """The most bytes of names, in UTF-8, that an answer repeats; JSON writes a control character with six times as many."""
 
 
-def refuse_many_slices(slicing: Slicing, tables: int, limits: Limits) -> None:
-    """Raise Problem if the values that name the slices, repeated this many times, are too long."""
+MOST_METRICS = 20_000_000
+"""The most metrics of decisions in slices, and ends of their intervals; each takes 8 bytes of memory."""
+
+
+def refuse_many_slices(slicing: Slicing, tables: int, limits: Limits, words: Iterable[str] = ()) -> None:
+    """Raise Problem if the values that name the slices, repeated this many times, are too long.
+
+    `words` are further texts that each slice repeats once.
+    """
     texts = (value for values in slicing.keys.values() for value in values if isinstance(value, str))
-    size = tables * sum(len(text.encode()) for text in texts)
-    _refuse(size, limits, "Give the slices shorter values, or ask for fewer operating points.")
+    more = slicing.count * sum(len(word.encode()) for word in words)
+    size = tables * sum(len(text.encode()) for text in texts) + more
+    fewer = "operating points or decisions" if more else "operating points"
+    _refuse(size, limits, f"Give the slices shorter values, or ask for fewer {fewer}.")
+
+
+def refuse_many_metrics(slicing: Slicing, options: SliceOptions) -> None:
+    """Raise Problem if decisions in slices have too many metrics."""
+    metrics = len(DEFAULT_METRICS if options.metrics is None else options.metrics)
+    count = slicing.count * len(options.decisions) * metrics * (1 if options.intervals is None else 3)
+    if count > MOST_METRICS:
+        detail = f"All slices together would have {count} metrics and ends of intervals; the limit is {MOST_METRICS}."
+        raise Problem("answer_too_large", f"{detail} Ask for fewer decisions or metrics.")
 
 
 def refuse_many_best(comparison: Comparison, limits: Limits) -> None:

@@ -18,6 +18,7 @@ from service.curves.clock import in_time
 from service.curves.errors import counted_rows, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.curves.row_metrics import ROW_METRICS
+from service.inference.intervals import IntervalOptions
 from service.wire import columns
 from service.wire.requests.class_names import matched, without_affixes
 from service.wire.requests.column_fields import LabelColumn, NumberColumn
@@ -32,6 +33,8 @@ from service.wire.requests.fields import (
     invalid,
     missing_field,
 )
+from service.wire.requests.interval_schemas import ClosedIntervalsSchema
+from service.wire.requests.object_schemas import ObjectField
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 
@@ -104,6 +107,16 @@ class _ClassLabels(Field):
         return {}
 
 
+class ClassIntervalsSchema(ClosedIntervalsSchema):
+    """The level and the method of the intervals of classes."""
+
+    component = "ClassIntervalOptions"
+    about = (
+        "Requests intervals of `roc`, `pr` and `average_precision` for each class and, if labels name one class for "
+        "each row, for their averages, by the methods of `/v1/curves` that do not resample. `{}` takes all defaults."
+    )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassesRequest:
     """A checked request for classes."""
@@ -112,6 +125,7 @@ class ClassesRequest:
     charts: Pictures = ()
     warnings: tuple[CurvesWarning, ...] = ()
     decided: ClassDecisionOptions | None = None
+    intervals: IntervalOptions | None = None
 
     @property
     def rows(self) -> int:
@@ -164,6 +178,7 @@ class ClassesRequestSchema(DrawnSchema):
         maximum=MOST_CLASSES,
         example=(1, 3),
     )
+    intervals = ObjectField(ClassIntervalsSchema())
     missing = missing_field()
 
     @post_load
@@ -200,7 +215,8 @@ class ClassesRequestSchema(DrawnSchema):
             data.get("lower_is_positive", False),
             exclusive,
         )
-        return ClassesRequest(given, charts_of("classes", data), told, _decided(data, exclusive=exclusive))
+        decided = _decided(data, exclusive=exclusive)
+        return ClassesRequest(given, charts_of("classes", data), told, decided, data.get("intervals"))
 
 
 def _decided(data: dict[str, Any], *, exclusive: bool) -> ClassDecisionOptions | None:

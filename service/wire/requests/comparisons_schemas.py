@@ -11,16 +11,22 @@ from marshmallow import ValidationError, post_load
 from service.charts.picture import Pictures
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.confusion import Evaluation
+from service.curves.decisions import Decision
 from service.curves.indices import INDICES
+from service.curves.row_metrics import ROW_METRICS
 from service.inference.differences import ADJUSTMENTS, AGAINST, DifferenceOptions
 from service.inference.intervals import resamples_show
 from service.inference.methods import RESAMPLED_METHODS
+from service.wire.requests.decisions_schemas import DecisionList
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Flag, Text, invalid, missing_field
 from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
+
+MOST_COMPARED_DECISIONS = 100
+"""The most decisions of each evaluation."""
 
 LONGEST_CURVE_NAME = 100
 """The most characters in the name of an evaluation."""
@@ -34,6 +40,8 @@ class ComparisonsRequest:
     indices: frozenset[str]
     charts: Pictures
     differences: DifferenceOptions | None = None
+    decisions: tuple[Decision, ...] = ()
+    metrics: frozenset[str] | None = None
 
     @property
     def rows(self) -> int:
@@ -83,8 +91,8 @@ class ComparisonsRequestSchema(DrawnSchema):
     )
     intervals = ObjectField(
         IntervalsSchema(),
-        "Asks for intervals of the areas of each classifier and of their differences, and says how to compute them; "
-        "`{}` takes all defaults.",
+        "Asks for intervals of the areas of each classifier, of their differences and of `decisions`, and says how to "
+        "compute them; `{}` takes all defaults.",
     )
     paired = Flag(
         "Whether all evaluations have the same examples in the same order, so that differences are more certain; "
@@ -100,6 +108,16 @@ class ComparisonsRequestSchema(DrawnSchema):
         ADJUSTMENTS,
         "How the p-values of the pairs of one area are adjusted for their number: `holm` by Holm's method (1979), "
         "with intervals at the level 1 - (1 - level) / pairs. `none` by default. Needs `intervals`.",
+    )
+    decisions = DecisionList(
+        "Which rows of each evaluation to report, each with its metrics; at most 100. Each evaluation has its own "
+        "thresholds. In a query also thresholds, such as `0.5,0.9`.",
+        MOST_COMPARED_DECISIONS,
+    )
+    metrics = ChoiceSet(
+        tuple(ROW_METRICS),
+        "The metrics of `decisions`; by default `accuracy`, `precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` "
+        "and `share`.",
     )
     missing = missing_field()
     json_only = frozenset({"evaluations"})
@@ -123,7 +141,10 @@ class ComparisonsRequestSchema(DrawnSchema):
         differences = DifferenceOptions(data["intervals"], **given) if "intervals" in data else None
         if differences is not None:
             _check_level(differences, len(evaluations))
-        return ComparisonsRequest(evaluations, indices, charts_of("comparisons", data), differences)
+        if "metrics" in data and "decisions" not in data:
+            raise invalid("missing", "metrics need decisions.", "decisions")
+        decided = tuple(data.get("decisions", ())), data.get("metrics")
+        return ComparisonsRequest(evaluations, indices, charts_of("comparisons", data), differences, *decided)
 
 
 def _check_level(options: DifferenceOptions, models: int) -> None:

@@ -15,6 +15,11 @@ MOST_DECISIONS = 1_000
 WAYS_IN_WORDS = f"{', '.join(WAYS_TO_CHOOSE[:-1])} and {WAYS_TO_CHOOSE[-1]}"
 """The fields of which a decision has exactly one."""
 
+_OF_CURVES = (
+    "Which rows to report, each with its metrics. In a query also thresholds, such as `0.5,0.9`. Without `include`, "
+    "the answer has nothing else but the totals and what other options ask for."
+)
+
 _FIRST_OF_NUMBERS = frozenset("+-.0123456789")
 """How a list of numbers without brackets begins."""
 
@@ -77,14 +82,8 @@ def decision_of(data: dict[str, Any]) -> Decision:
 class DecisionList(ObjectList):
     """Decisions; a query may also list thresholds."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            DecisionSchema(),
-            "Which rows to report, each with its metrics. In a query also thresholds, such as `0.5,0.9`. Without "
-            "`include`, the answer has nothing else but the totals and what other options ask for.",
-            minimum=0,
-            maximum=MOST_DECISIONS,
-        )
+    def __init__(self, about: str = _OF_CURVES, maximum: int = MOST_DECISIONS) -> None:
+        super().__init__(DecisionSchema(), about, minimum=0, maximum=maximum)
 
     def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
         """Read a JSON list of decisions, or numbers separated by commas, each of which is a threshold."""

@@ -69,6 +69,26 @@ def level_too_high(resamples: int) -> str:
     return f"{resamples} resamples allow a level of at most {most:.6g}; lower level or raise resamples."
 
 
+CLOSED_METHODS = tuple(method for method in INTERVAL_METHODS if method not in RESAMPLED_METHODS)
+"""The methods that do not resample."""
+
+
+class ClosedIntervalsSchema(ObjectSchema):
+    """The level and the method of many intervals at once; none is resampled."""
+
+    example: ClassVar = {"level": 0.95}
+
+    level = Level()
+    method = Choice(
+        CLOSED_METHODS, "The method: `logit`, the same as `auto`, or `delong`, for `roc` only. `auto` by default."
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
+        """Build the options; {} requests the defaults."""
+        return IntervalOptions(**data)
+
+
 class OperatingPointSchema(ObjectSchema):
     """A metric, and where to read it."""
 

@@ -4,7 +4,7 @@ Knows samples and slices; nothing of bytes.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from marshmallow import ValidationError, post_load
@@ -15,20 +15,19 @@ from service.curves.arrays import IntArray
 from service.curves.clock import in_time
 from service.curves.errors import counted_rows
 from service.curves.histogram import Histogram
-from service.curves.operating_points import OperatingPoint
+from service.curves.row_metrics import ROW_METRICS
 from service.curves.sample import Sample
 from service.curves.slicing import MOST_SLICE_COLUMNS
-from service.inference.intervals import IntervalOptions
-from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.inference.metric import AREAS_WITH_INTERVALS
-from service.inference.sliced import Slicing
+from service.inference.sliced import SliceOptions, Slicing
 from service.wire.columns import Categories, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema
+from service.wire.requests.decisions_schemas import DecisionList
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
-from service.wire.requests.fields import Choice, Field, JsonSchema, invalid, missing_field
+from service.wire.requests.fields import ChoiceSet, Field, JsonSchema, invalid, missing_field
 from service.wire.requests.groups_schemas import GroupsField, merged
-from service.wire.requests.interval_schemas import Level, OperatingPointSchema
-from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
+from service.wire.requests.interval_schemas import ClosedIntervalsSchema, OperatingPointSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
 
@@ -36,8 +35,8 @@ MOST_SLICES = 100_000
 LONGEST_VALUE = 1_000
 """The most characters in a text that defines a slice, which the answer repeats."""
 
-MOST_SLICE_POINTS = 20
-"""The most operating points read for every slice."""
+MOST_SLICE_POINTS = MOST_SLICE_DECISIONS = 20
+"""The most operating points, and the most decisions, of every slice."""
 
 OWN_COLUMNS = (
     "rows",
@@ -55,13 +54,18 @@ OWN_COLUMNS = (
 )
 """Columns of the answer besides those that define slices."""
 
+COLUMNS_OF_DECISIONS = frozenset(
+    ("decision", "fn", "tn", *(f"{name}{end}" for name in ROW_METRICS for end in ("", "_lower", "_upper")))
+)
+"""More of them, if there are decisions."""
+
+_ALREADY_THERE = "The answer already has a column of this name; rename yours."
+
 _DENSE = 1 << 22
 """The most combinations of values that are counted in a table; more are sorted."""
 
 _SPARSE = 16
 """With more possible combinations than this for each row, sorting the rows is faster than counting."""
-
-CLOSED_METHODS = tuple(method for method in INTERVAL_METHODS if method not in RESAMPLED_METHODS)
 
 
 class SliceColumns(Field):
@@ -80,8 +84,7 @@ class SliceColumns(Field):
         for name, column in in_time(value.items()):
             try:
                 if name in OWN_COLUMNS:
-                    message = "The answer already has a column of this name; rename yours."
-                    raise Wrong("duplicate", message)  # noqa: TRY301  # like an error of the column itself
+                    raise Wrong("duplicate", _ALREADY_THERE)  # noqa: TRY301  # like an error of the column itself
                 if not is_unicode(name):
                     message = "The name of this column has half of a surrogate pair; the answer could not repeat it."
                     raise Wrong("not_text", message)  # noqa: TRY301  # as above
@@ -146,25 +149,14 @@ def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
     return used, places[numbers]
 
 
-class SliceIntervalsSchema(ObjectSchema):
-    """The level and the method of slices' intervals; none is resampled."""
+class SliceIntervalsSchema(ClosedIntervalsSchema):
+    """The level and the method of slices' intervals."""
 
     component = "SliceIntervalOptions"
     about = (
         "Requests intervals of `roc`, `pr` and `average_precision` for each slice, by the methods of `/v1/curves` "
         "that do not resample. `{}` takes all defaults."
     )
-    example: ClassVar = {"level": 0.95}
-
-    level = Level()
-    method = Choice(
-        CLOSED_METHODS, "The method: `logit`, the same as `auto`, or `delong`, for `roc` only. `auto` by default."
-    )
-
-    @post_load
-    def build(self, data: dict[str, Any], **_: object) -> IntervalOptions:
-        """Build the options; {} requests the defaults."""
-        return IntervalOptions(**data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,8 +165,7 @@ class SlicesRequest:
 
     sample: Sample | Histogram
     slicing: Slicing
-    points: tuple[OperatingPoint, ...] = ()
-    intervals: IntervalOptions | None = None
+    options: SliceOptions
     charts: Pictures = ()
 
     @property
@@ -207,6 +198,16 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
         minimum=0,
         maximum=MOST_SLICE_POINTS,
     )
+    decisions = DecisionList(
+        "Which rows to report, each with its metrics, of all rows together and in every slice; at most 20. The "
+        "threshold is chosen on all rows. In a query also thresholds, such as `0.5,0.9`.",
+        MOST_SLICE_DECISIONS,
+    )
+    metrics = ChoiceSet(
+        tuple(ROW_METRICS),
+        "The metrics of `decisions`; by default `accuracy`, `precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` "
+        "and `share`.",
+    )
     intervals = ObjectField(SliceIntervalsSchema())
     missing = missing_field()
     json_only = EvaluationSchema.json_only
@@ -226,8 +227,7 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
                 f"The columns of slices have {counted_rows(slicing.numbers.size)} but {others.format(sample.rows)}."
             )
             raise invalid("lengths_differ", message, "slices")
-        points = tuple(data.get("operating_points", ()))
-        return SlicesRequest(sample, slicing, points, data.get("intervals"), charts_of("slices", data))
+        return SlicesRequest(sample, slicing, _options(data, slicing), charts_of("slices", data))
 
     @staticmethod
     def _groups(data: dict[str, Any]) -> Histogram:
@@ -241,3 +241,19 @@ class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
         if not columns.is_exact:
             raise invalid("needs_exact_groups", "Slices need groups of one score each.", "groups")
         return columns
+
+
+def _options(data: dict[str, Any], slicing: Slicing) -> SliceOptions:
+    """Build what to read off each slice, if the options go together and their columns have names of their own."""
+    if "metrics" in data and "decisions" not in data:
+        raise invalid("missing", "metrics need decisions.", "decisions")
+    taken = COLUMNS_OF_DECISIONS & slicing.keys.keys() if "decisions" in data else frozenset()
+    if taken:
+        faults = {name: [Wrong("duplicate", _ALREADY_THERE)] for name in slicing.keys if name in taken}
+        raise ValidationError({"slices": faults})
+    return SliceOptions(
+        tuple(data.get("operating_points", ())),
+        data.get("intervals"),
+        tuple(data.get("decisions", ())),
+        data.get("metrics"),
+    )

@@ -5,8 +5,12 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from service.curves.areas import roc_area
+from service.curves.classes import AVERAGES, evaluate_classes
 from service.curves.confusion import ConfusionTable
 from tests.tools.coverage_of_intervals.__main__ import markdown, within
+from tests.tools.coverage_of_intervals.classes import COLUMNS, Cell
+from tests.tools.coverage_of_intervals.classes import markdown as markdown_of_classes
+from tests.tools.coverage_of_intervals.classes import simulated as simulated_averages
 from tests.tools.coverage_of_intervals.populations import Population
 from tests.tools.coverage_of_intervals.simulation import CLOSED, RESAMPLED, Coverage, simulated
 
@@ -54,3 +58,20 @@ def test_the_table_has_a_row_for_each_population() -> None:
     *_, row = markdown(found, 100, 1000).splitlines()
     assert row.startswith("| 10 | 15 | 0.8 | ")
     assert row.count("95.0/3.0/2.0") == len(found)
+
+
+def test_a_large_sample_comes_near_the_true_averages() -> None:
+    cell = Cell((20_000, 10_000, 40_000), 0.85)
+    averages = evaluate_classes(cell.draw(np.random.default_rng(6))).averages
+    for area, average in COLUMNS:
+        assert getattr(averages, area)[AVERAGES.index(average)] == pytest.approx(cell.truth(area, average), abs=0.01)
+
+
+def test_a_cell_of_classes_has_its_row() -> None:
+    cell = Cell((10, 12, 15), 0.8)
+    found = simulated_averages(cell, 20)
+    assert found == simulated_averages(cell, 20)
+    assert all(share is not None and share > 0.5 for share in found.values())
+    (*_, row) = markdown_of_classes({cell: found}, 20).splitlines()
+    assert row.startswith("| 10, 12, 15; 0.8 | ")
+    assert row.count("|") == len(COLUMNS) + 2
