@@ -121,7 +121,7 @@ def evaluate_comparison(
         joint_hull=JointHull(fpr(joint), tpr(joint), joint.tp, joint.fp, suppliers, joint.thresholds),
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
         warnings=warnings + below_chance(rocs, names),
-        drawings=None if drawn is None else tuple(DrawnTable.of(each, drawn.side) for each in all_tables),
+        drawings=None if drawn is None else tuple(DrawnTable.of(each, drawn) for each in all_tables),
     )
 
 
