@@ -152,7 +152,7 @@ def test_include_in_a_query_may_be_names_between_commas():
     assert "auc" in curves(table, content_type="text/csv", include="auc, points")
 
 
-UNKNOWN = {"bounds", "reliability", "gains", "net_benefit"}
+UNKNOWN = {"bounds", "roc_band", "pr_band", "reliability", "gains", "net_benefit"}
 """Tables that counts do not have, or that have tests of their own."""
 
 

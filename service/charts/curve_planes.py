@@ -12,7 +12,7 @@ from service.charts.plane import Caption, Plane
 from service.curves.drawing import DrawnTable
 from service.curves.simplification import Line
 
-CURVE_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve"}
+CURVE_NAMES = {"roc": "ROC curve", "pr": "Precision-recall curve", "gains": "Gains curve", "det": "DET curve"}
 """{plane: what it shows}"""
 
 DOTTED, DASHED = "1 4", "6 4"

@@ -1,6 +1,6 @@
 """The picture of one evaluation: its ROC curve with the hull, its PR curve with the achievable one, and marked rows.
 
-Knows the result of `curves`, not how it was evaluated.
+Its other pictures are in modules of their own. Knows the result of `curves`, not how it was evaluated.
 """
 
 import math
@@ -8,15 +8,21 @@ import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from service.charts.curve_planes import CURVE_NAMES, DASHED, curve, rates_plane
+from service.charts.det import det_figure
 from service.charts.figure import Block, Figure
 from service.charts.legend import Layer, Legend
 from service.charts.picture import Picture
-from service.charts.probabilities import PROBABILITIES
+from service.charts.probabilities import calibration_figure, costs_figure
+from service.charts.shares import benefit_figure, gains_figure, lift_figure
 from service.charts.wording import NOTHING, decimals, listed, read, totals
 from service.curves.drawing import CurvesDrawing
 from service.curves.errors import plain
+from service.curves.simplification import Line
 from service.inference.curves_with_intervals import EvaluatedCurves
+from service.inference.rules import percent
 
 _MOST_POINTS = 10
 """The most operating points that get a letter."""
@@ -26,6 +32,17 @@ _READ = {
     "pr": ((0.5, 0.8, 0.9, 0.95), "recalls", "precision"),
 }
 """{plane: the places at which the description reads a curve, their name, and what is read}"""
+
+
+_OTHER_CHARTS = {
+    "calibration": calibration_figure,
+    "costs": costs_figure,
+    "gains": gains_figure,
+    "lift": lift_figure,
+    "net_benefit": benefit_figure,
+    "det": det_figure,
+}
+"""{chart that is not of the ROC or the PR plane: function from a result and its drawing to a figure}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +59,8 @@ def curves_figure(result: EvaluatedCurves, picture: Picture) -> Figure:
     drawing = result.drawing
     if drawing is None:
         raise ValueError("This evaluation was made without a drawing.")
-    if picture.chart in PROBABILITIES:
-        return PROBABILITIES[picture.chart](result, drawing)
+    if picture.chart in _OTHER_CHARTS:
+        return _OTHER_CHARTS[picture.chart](result, drawing)
     marked = [*_thresholds(result, drawing), *_operating_points(result)]
     notes = [Layer(each.text, "ink", sign="ring" if each.places else "none", letter=each.letter) for each in marked]
     title = listed(CURVE_NAMES[name] for name in picture.planes)
@@ -62,11 +79,26 @@ def _column(result: EvaluatedCurves, drawing: CurvesDrawing, name: str, marked: 
         *(Layer.dot(each.letter, *each.places[name]) for each in marked if name in each.places),
         curve(drawing.curve, name, said),
         curve(drawing.hull, name, Layer(f"{hull_name}, area {_area(result, hull)}", "s1", wide=1.5, dash=DASHED)),
+        *_band(result, name),
     ]
     plane = rates_plane(name, layers, result.prevalence)
     average = _area(result, "average_precision")
     notes = [Layer.note(f"Average precision {average}")] * (name == "pr" and average != NOTHING)
     return [plane, plane.legend(*notes)]
+
+
+def _band(result: EvaluatedCurves, name: str) -> Iterator[Layer]:
+    """The band, if there is one."""
+    band = None if result.bands is None else result.bands.drawn.get(name)
+    if result.bands is None or band is None:
+        return
+    around = Line(np.append(band.at, band.at[::-1]), np.append(band.upper, band.lower[::-1]))
+    places, where, _ = _READ[name]
+    ends = zip(*(np.interp(places, band.at, each).tolist() for each in (band.lower, band.upper)), strict=True)
+    reach = listed(f"{low:.2f} to {high:.2f}" for low, high in ends)
+    more = f"At {where} of {listed(map('{:g}'.format, places))} it goes from {reach}"
+    text = f"{percent(result.bands.level)}\xa0% band, {result.bands.kind}"
+    yield Layer(text, "s0", sign="area", more=more, shapes=[around])
 
 
 def _area(result: EvaluatedCurves, name: str) -> str:

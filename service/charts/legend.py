@@ -30,11 +30,12 @@ class Layer:
     text    what it is; empty if it needs no explanation.
     series  the CSS class of its colour.
     wide    the width of its lines or dots, in pixels.
-    sign    line, dots, ring (a dot that stands out), band, word, or none for a text alone.
+    sign    line, dots, ring (a dot that stands out), band, area (through which others can be seen), word, or none for a
+            text alone.
     letter  beside its ring, or the word.
     more    what the description adds to the text.
     size    of the text.
-    shapes  polylines, the places of dots, or opposite corners of bands, in [0, 1].
+    shapes  polylines, the places of dots, opposite corners of bands, or the corners of areas, in [0, 1].
     """
 
     text: str = ""
@@ -108,6 +109,8 @@ def _put_entry(sheet: Sheet, layer: Layer, left: float, top: float, room: float)
         sheet.line(layer.series, [left + cap, left + _SAMPLE - cap], [middle] * 2, wide=layer.wide, dash=layer.dash)
     elif layer.sign == "band":
         sheet.box(layer.series, (left, top), (_SAMPLE, 14))
+    elif layer.sign == "area":
+        sheet.area(layer.series, [left, left + _SAMPLE, left + _SAMPLE, left], [top, top, top + 14, top + 14])
     elif layer.sign == "word":
         base += 8  # it begins a paragraph
         sheet.text(layer.series, (left, base), layer.letter, bold=True)

@@ -6,17 +6,14 @@ Knows names and numbers only.
 from dataclasses import dataclass
 
 CHARTS = {
-    "curves": ("both", "roc", "pr", "calibration", "costs"),
+    "curves": ("both", "roc", "pr", "calibration", "costs", "gains", "lift", "net_benefit", "det"),
     "tradeoffs": ("tradeoffs",),
-    "comparisons": ("both", "roc", "pr", "best_tradeoff"),
+    "comparisons": ("both", "roc", "pr", "best_tradeoff", "gains", "det"),
     "gates": ("gate",),
     "slices": ("both", "roc", "pr"),
     "classes": ("both", "roc", "pr"),
 }
 """{operation: its charts}, the default first."""
-
-IN_TEXT = ("both", "roc", "pr")
-"""The charts of curves that a terminal shows, too."""
 
 THEMES = ("auto", "light", "dark")
 NARROWEST, WIDEST = 160, 1200

@@ -5,12 +5,14 @@ Knows sheets and layers; nothing of results.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import zip_longest
+from math import ceil, floor, log10
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from service.charts.legend import SMALL, Layer, Legend, points
-from service.charts.svg import Sheet, fitted
+from service.charts.svg import Sheet, fitted, text_width
 from service.curves.arrays import FloatArray
 
 LEFT, RIGHT, TOP, BOTTOM = 50, 16, 28, 42
@@ -27,6 +29,26 @@ _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _ROOM_FOR_FIFTHS = 200
 _LETTER_SIDE = 13
 """Pixels between letters."""
+_BESIDE = 24
+"""Pixels beside the texts of a vertical axis: for its name, and between."""
+_NEARLY = 1e-9
+
+Ticks: TypeAlias = Callable[[float], str] | Sequence[tuple[float, str]]
+"""What is written along an axis: a function of even places in [0, 1], or places, each with its text."""
+
+
+def round_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """At most six round numbers from `low` to `high`, with their places between these."""
+    rough = (high - low) / 5
+    power: float = 10.0 ** floor(log10(rough))
+    step = next(each * power for each in (1, 2, 2.5, 5, 10) if each * power >= rough)
+    numbers = range(ceil(low / step - _NEARLY), floor(high / step + _NEARLY) + 1)
+    return [((number * step - low) / (high - low), f"{number * step:.6g}") for number in numbers]
+
+
+def room_for(heights: Sequence[tuple[float, str]]) -> tuple[float, float]:
+    """The margins of a plane with these texts along its vertical axis."""
+    return max(LEFT, max(text_width(text, SMALL) for _, text in heights) + _BESIDE), RIGHT
 
 
 class Caption(NamedTuple):
@@ -45,7 +67,7 @@ class Plane:
 
     high            the pixels of a strip; None for a square.
     level, upright  the names of the horizontal and the vertical axis.
-    ticks           writes the values of the horizontal axis; None if it has no ticks.
+    ticks, heights  of the horizontal axis, which may have none, and of a square's vertical axis.
     aside           the side of a ring on which its letter should be: 1 is right, -1 left, 0 above.
     margins         in pixels, left and right.
     words           what the description says besides the legend.
@@ -55,7 +77,8 @@ class Plane:
     layers: Sequence[Layer]
     level: str = ""
     upright: str = ""
-    ticks: Callable[[float], str] | None = None
+    ticks: Ticks | None = None
+    heights: Ticks = "{:g}".format
     high: float | None = None
     captions: Sequence[Caption] = ()
     aside: int = 1
@@ -87,21 +110,31 @@ class Plane:
     def _put_axes(self, frame: "_Frame") -> None:
         sheet, is_square = frame.sheet, self.high is None
         center, middle = frame.left + frame.wide / 2, frame.top + frame.high / 2
-        for tick in _FIFTHS if frame.wide >= _ROOM_FOR_FIFTHS else _QUARTERS:
-            x, y = map(float, frame.at(tick, tick))
-            if self.ticks is not None:
+        even = _FIFTHS if frame.wide >= _ROOM_FOR_FIFTHS else _QUARTERS
+        across, up = (ticks_at(ticks, even) for ticks in (self.ticks, self.heights if is_square else None))
+        for level, upright in zip_longest(across, up):
+            if level is not None:
+                x, _ = map(float, frame.at(level[0], 0))
                 sheet.line("grid", [x, x], [frame.bottom, frame.top])
-                sheet.text("soft", (x, frame.bottom + 15), self.ticks(tick), anchor="middle", size=SMALL)
-            if is_square:
+                sheet.text("soft", (x, frame.bottom + 15), level[1], anchor="middle", size=SMALL)
+            if upright is not None:
+                _, y = map(float, frame.at(0, upright[0]))
                 sheet.line("grid", [frame.left, frame.left + frame.wide], [y, y])
-                sheet.text("soft", (frame.left - 7, y + 4), f"{tick:g}", anchor="end", size=SMALL)
+                sheet.text("soft", (frame.left - 7, y + 4), upright[1], anchor="end", size=SMALL)
         if is_square:
             sheet.text("ink", (frame.left, frame.top - _HEADING), self.heading, size=13, bold=True)
-            sheet.text("ink", (frame.left - 36, middle), self.upright, anchor="middle", upright=True)
+            sheet.text("ink", (frame.left - self.margins[0] + 14, middle), self.upright, anchor="middle", upright=True)
         else:
             heading = fitted(self.heading, frame.wide + RIGHT, SMALL)
             sheet.text("soft", (frame.left, frame.top - 6), heading, size=SMALL)
         sheet.text("ink", (center, frame.bottom + 33), self.level, anchor="middle")
+
+
+def ticks_at(ticks: Ticks | None, even: Sequence[float]) -> Sequence[tuple[float, str]]:
+    """The places and texts of an axis; those of a function are at these places."""
+    if callable(ticks):
+        return [(at, ticks(at)) for at in even]
+    return ticks or ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +166,8 @@ class _Frame:
                 self.sheet.dots(layer.series, x[shown], y[shown], layer.wide)
             elif layer.sign == "band":
                 self.sheet.box(layer.series, (x.min(), y.min()), (np.ptp(x), np.ptp(y)))
+            elif layer.sign == "area":
+                self.sheet.area(layer.series, x, y)
 
     def has_room_for(self, spot: tuple[float, float], taken: list[tuple[float, float]]) -> bool:
         """Whether a letter, centred on a base line that starts at this pixel, lies within, and on none of the taken."""

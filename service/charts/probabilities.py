@@ -5,13 +5,12 @@ Knows the result of `curves`, not how it was evaluated.
 
 import string
 from collections.abc import Callable, Iterator
-from types import MappingProxyType
 
 import numpy as np
 
 from service.charts.curve_planes import straight
 from service.charts.figure import Figure
-from service.charts.legend import Layer
+from service.charts.legend import Layer, points
 from service.charts.plane import Plane
 from service.charts.wording import read, totals
 from service.curves.costs import CostOptions, Costs
@@ -23,13 +22,16 @@ from service.inference.curves_with_intervals import EvaluatedCurves
 _MOST_PLACES = 10
 """The most prevalences that get a letter."""
 
+_BARS, _HISTOGRAM_HIGH, _GAP = 20, 60, 0.1
+"""The bars of the histogram of scores, its height in pixels, and the part of a bar that is free on either side."""
+
 _READ_AT = (0.1, 0.25, 0.5, 0.75, 0.9)
 """The places at which the descriptions read a line."""
 
 
 def calibration_figure(result: EvaluatedCurves, drawing: CurvesDrawing) -> Figure:
     """State the calibrated score over the score, and for probabilities the line on which both are equal."""
-    line, ticks = drawing.calibration, _between(0, 1)
+    line, ticks, bins = drawing.calibration, _between(0, 1), [*_bins(result)]
     if line is None:
         why = "There are no thresholds, or the rows form no curve."
         layers = [Layer.note("There is no finite threshold." if drawing.has_infinite else why)]
@@ -45,8 +47,38 @@ def calibration_figure(result: EvaluatedCurves, drawing: CurvesDrawing) -> Figur
         layers = [Layer(text, "s0", wide=2.25, more=more, shapes=[shape]), *others]
         if drawing.has_infinite:
             layers.append(Layer.note("Infinite scores are drawn at the least or the greatest finite one"))
-    plane = Plane("Calibration", layers, "Score", "Share of positives", ticks)
-    return _figure(result, "Calibration diagram", plane)
+    plane = Plane("Calibration", [*bins, *layers], "Score", "Share of positives", ticks)
+    return _figure(result, "Calibration diagram", plane, *_histogram(result))
+
+
+def _bins(result: EvaluatedCurves) -> Iterator[Layer]:
+    """The bins, if they were asked for: a dot for each, and its interval."""
+    bins, found = result.curves.reliability, result.curves.probabilities
+    if bins is None or found is None:
+        return
+    means = 1 - bins.mean_score if found.table.lower_is_positive else bins.mean_score
+    text = f"Share of positives in {means.size} bins" if means.size > 1 else "Share of positives in one bin"
+    yield Layer(text, "s1", wide=7, sign="dots", shapes=[Line(means, bins.observed)])
+    if result.bin_ends is not None:
+        bars = zip(means.tolist(), *(ends.tolist() for ends in result.bin_ends), strict=True)
+        yield Layer("Their intervals", "s1", wide=1.5, shapes=[points([at, at], ends) for at, *ends in bars])
+
+
+def _histogram(result: EvaluatedCurves) -> Iterator[Plane]:
+    """How many examples have which score, if bins were asked for."""
+    found = result.curves.probabilities
+    if result.curves.reliability is None or found is None:
+        return
+    scores = found.scores.negative if found.table.lower_is_positive else found.scores.positive
+    numbers = np.minimum(np.floor(scores * _BARS), _BARS - 1).astype(np.int64)
+    heights = np.bincount(numbers, found.scores.masses, _BARS)
+    tallest = int(heights.argmax())
+    shares = (heights / heights[tallest]).tolist()
+    bars = [points([(at + _GAP) / _BARS, (at + 1 - _GAP) / _BARS], [0, high]) for at, high in enumerate(shares) if high]
+    share = f"{100 * heights[tallest] / heights.sum():.1f}\xa0%"
+    said = f"The scores from {tallest / _BARS:g} to {(tallest + 1) / _BARS:g} are the most frequent, {share} of all."
+    layers = [Layer(series="soft", sign="band", shapes=bars), Layer(wide=1, shapes=[points([0, 1], [0, 0])])]
+    yield Plane(f"Examples by score, at most {share} in a bar", layers, high=_HISTOGRAM_HIGH, words=said)
 
 
 def costs_figure(result: EvaluatedCurves, drawing: CurvesDrawing) -> Figure:
@@ -94,9 +126,6 @@ def _between(low: float, high: float) -> Callable[[float], str]:
     return lambda tick: f"{low * (1 - tick) + high * tick:.3g}"
 
 
-def _figure(result: EvaluatedCurves, name: str, plane: Plane) -> Figure:
-    return Figure(name, f"{totals(result.positives, result.negatives)}.", [[plane, plane.legend()]], result.warnings)
-
-
-PROBABILITIES = MappingProxyType({"calibration": calibration_figure, "costs": costs_figure})
-"""{chart: function from a result and its drawing to a figure}"""
+def _figure(result: EvaluatedCurves, name: str, plane: Plane, *below: Plane) -> Figure:
+    opening = f"{totals(result.positives, result.negatives)}."
+    return Figure(name, opening, [[plane, *below, plane.legend()]], result.warnings)

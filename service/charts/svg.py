@@ -177,6 +177,11 @@ class Sheet:
         x, y, width, height = map(number, (*corner, *size))
         self._put("rect", series, x=x, y=y, width=width, height=height, fill="currentColor")
 
+    def area(self, series: str, x: FloatArray | list[float], y: FloatArray | list[float]) -> None:
+        """Put a polygon through which what is below it can be seen."""
+        points = " ".join(f"{a:g},{b:g}" for a, b in _rounded(x, y))
+        self._put("polygon", series, points=points, fill="currentColor", opacity="0.15")
+
     def written(self, title: str, description: Iterable[str]) -> str:
         """Write the picture, with its name and its description for screen readers."""
         wide, high = number(self.width), number(self.height)

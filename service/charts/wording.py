@@ -39,13 +39,19 @@ def decimals(value: float | None, interval: Interval | None = None) -> str:
 
 
 def read(
-    line: Line, places: tuple[float, ...], where: str, what: str, ticks: Callable[[float], str] = "{:g}".format
+    line: Line,
+    places: tuple[float, ...],
+    where: str,
+    what: str,
+    ticks: Callable[[float], str] = "{:g}".format,
+    *,
+    best: Callable[[FloatArray], float] = np.max,
 ) -> str:
     """Read the heights of a line: At recalls of 0.5 and 0.8 the precision is 0.60 and 0.71.
 
-    On a vertical step the height is that of its top. `ticks` writes the places.
+    On a vertical step the height is that of its top, or the `best` by another function. `ticks` writes the places.
     """
-    tops = [np.append(line.y[line.x == at], np.interp(at, line.x, line.y)).max() for at in places]
+    tops = [best(np.append(line.y[line.x == at], np.interp(at, line.x, line.y))) for at in places]
     return f"At {where} of {listed(map(ticks, places))} the {what} is {listed(f'{top:.2f}' for top in tops)}"
 
 

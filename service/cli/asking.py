@@ -99,11 +99,14 @@ class Question:
         grouped = any(isinstance(part.source, EngineRows) for part in self.parts)
         return replace(most, max_rows=sys.maxsize) if grouped else most
 
-    def ask(self, accept: str = JSON, more: Mapping[str, object] | None = None) -> bytes:
-        """Get the answer, to a request with `more` fields."""
+    def ask(
+        self, accept: str = JSON, more: Mapping[str, object] | None = None, picture: Mapping[str, str] | None = None
+    ) -> bytes:
+        """Get the answer, to a request with `more` fields; `picture` says how a picture is drawn."""
         fields = {**self.fields, **(more or {})}
         source, given = self.parts[0].source, self.parts[0].given
-        query = source.taken(given) | {name: query_text(value) for name, value in fields.items()}
+        drawn = dict(picture or {})
+        query = source.taken(given) | {name: query_text(value) for name, value in fields.items()} | drawn
         is_whole = len(self.parts) == 1 and (source.is_table or not fields)
         if self.server is not None and is_whole and isinstance(source, InputFile) and fits_a_query(query):
             request = Request(self.operation, "", source.declared_type, accept, tuple(query.items()), source.content)
@@ -111,13 +114,14 @@ class Question:
         decoded = replace(self.decoded, document={**self.document, **fields})
         if self.server is None:
             use_compiled()
-            result = answer_decoded(Request(self.operation, "", JSON, accept, (), b""), decoded, self.limits)
+            request = Request(self.operation, "", JSON, accept, tuple(drawn.items()), b"")
+            result = answer_decoded(request, decoded, self.limits)
             if result.problem is not None:
                 fail(self.problem_lines(orjson.loads(result.body)))
             return result.body
-        return self._sent(self.server, decoded, accept)
+        return self._sent(self.server, decoded, accept, drawn)
 
-    def _sent(self, server: ServerAddress, decoded: Decoded, accept: str) -> bytes:
+    def _sent(self, server: ServerAddress, decoded: Decoded, accept: str, drawn: Mapping[str, str]) -> bytes:
         """Get the answer of a server to what was read here."""
         writer = JsonWriter()
 
@@ -128,7 +132,8 @@ class Question:
 
         try:
             decoded = without_missing(decoded)
-            request = Request(self.operation, "", JSON, accept, (), writer.written(decoded.document))
+            body = writer.written(decoded.document)
+            request = Request(self.operation, "", JSON, accept, tuple(drawn.items()), body)
         except Problem as problem:
             fail(explain(_document_of(problem)))
         found = self._posted(server, request, explain)

@@ -1,6 +1,7 @@
 """The screen of `rocpr curves`: totals, areas, the hull, and whatever else the answer has."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -23,6 +24,7 @@ from service.cli.layout import (
 from service.cli.operation_command import Screen
 from service.cli.options import NAME_LIST, Texts, flag
 from service.curves.evaluation import INCLUDES
+from service.inference.bands import BAND_KINDS
 from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.rules import percent
 from service.operations import OPERATIONS
@@ -57,6 +59,7 @@ _TITLES = {
     "gains": "Gains",
     "net_benefit": "Net benefit",
 }
+_BANDS = {"roc_band": "Band of the ROC curve", "pr_band": "Band of the precision-recall curve"}
 _METRICS_IN_A_LINE = 4
 _VALUE_AND_ENDS = ("", "_lower", "_upper")
 _VERTEX = ("threshold", "tp", "fp", "recall", "fpr", "precision")
@@ -86,6 +89,12 @@ def _asked(given: Texts, engine: bool) -> Texts:  # noqa: FBT001  # as Screen ha
     return SUMMARY | {"include": ",".join([SUMMARY["include"], *more])} | ({"keep": "hull"} if engine else {})
 
 
+def _texts(options: dict[str, Any], given: Texts) -> Texts:
+    """What options for decisions and bands add to the query. Raises UsageError."""
+    band = given.get("band", "")
+    return decision_texts(options, given) | ({"band": json.dumps({"kind": band})} if band in BAND_KINDS else {})
+
+
 def _lines(document: Document) -> Iterable[str]:
     """Format an answer, omitting what it does not have."""
     yield from total_lines(document)
@@ -101,6 +110,8 @@ def _lines(document: Document) -> Iterable[str]:
     if "intervals" in document:
         yield ""
         yield from _interval_lines(document["intervals"])
+    for name, title in _BANDS.items():
+        yield from _some_rows(title, _TABLES[name], document.get(name))
     for name, title in _TITLES.items():
         if document.get(name):
             yield ""
@@ -117,17 +128,21 @@ def _lines(document: Document) -> Iterable[str]:
         intervals = document.get("intervals", {})
         yield from table_lines([[*each, _range(intervals.get(each[0]))] for each in numbers.items()], "<><")
         yield from dash_lines([[*numbers], [*numbers.values()]])
-    if document.get("calibration"):
-        pools = document["calibration"]
-        rows = list(range(len(pools["calibrated"])))
-        shown = chosen_rows(rows)
-        yield ""
-        yield f"Calibrated scores: {how_many(shown, rows, 'row')}"
-        yield from column_lines(_TABLES["calibration"], pools, shown)
+    yield from _some_rows("Calibrated scores", _TABLES["calibration"], document.get("calibration"))
     if document.get("points"):
         yield ""
         yield from _hull_lines(document["points"])
     yield from warning_lines(document, said="below_chance")
+
+
+def _some_rows(title: str, columns: Sequence[Cells], table: dict[str, list[Any]] | None) -> Iterable[str]:
+    """Format a table that may be long, or nothing if there is none."""
+    if table:
+        rows = list(range(len(next(iter(table.values())))))
+        shown = chosen_rows(rows)
+        yield ""
+        yield f"{title}: {how_many(shown, rows, 'row')}"
+        yield from column_lines(columns, table, shown)
 
 
 def decision_lines(decisions: dict[str, list[Any]], declared: Iterable[Cells]) -> Iterable[str]:
@@ -217,10 +232,11 @@ SCREEN = Screen(
             f"Also show calibration,statistics. With --json: the only parts to print, any of {', '.join(INCLUDES)}.",
         ),
         "keep": ("NAME", "With --json: the points to keep: all, corners, drawn or hull."),
+        "band": ("NAME", "Also show confidence bands of both curves: pointwise or simultaneous."),
         "interpolation": ("JSON", """With --json: '{"every": 10}' or '{"at_recall": [0.5]}'."""),
     },
     own=DECISION_OPTIONS,
-    texts=decision_texts,
+    texts=_texts,
     asked=_asked,
     engine="bounded",
 )

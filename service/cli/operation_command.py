@@ -5,6 +5,7 @@ Knows files, options and operations in general; what each screen shows is in cur
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from service.cli.engine_options import FileArgument, engine_options
 from service.cli.joined import read_as_one
 from service.cli.layout import printable
 from service.cli.options import Help, Texts, flag, form_options, given_texts
-from service.cli.plots import PLOT_OPTION, SHOW_OPTION, print_curves, write_plot
+from service.cli.plots import PLOT_OPTION, SHOW_OPTION, chart_options, print_curves, write_plot
 from service.cli.server_address import SERVER_OPTIONS
 from service.cli.sources import FileAccess
 from service.operations.operation import Operation
@@ -70,9 +71,20 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
     """Make the command of an operation."""
     form = operation.form if screen.named is None else screen.named.form
 
-    def run(*, as_json: bool, plot: Path | None = None, show: bool = False, **options: Any) -> None:  # noqa: ANN401  # click's
+    def run(
+        *,
+        as_json: bool,
+        plot: Path | None = None,
+        show: bool = False,
+        chart: str | None = None,
+        **options: Any,  # noqa: ANN401  # click's
+    ) -> None:
         if show and as_json:
             raise click.UsageError("--show cannot be combined with --json.")
+        if chart is not None and not (show or plot):
+            needed = "--plot or --show" if TEXT in operation.media_types else "--plot"
+            raise click.UsageError(f"--chart chooses the picture of {needed}; give one.")
+        picture = {} if chart is None else {"chart": chart}
         access = FileAccess.of(options, exact=screen.engine == "exact")
         given = given_texts({key: options.pop(key) for key in form.parameters})
         given |= screen.texts(options, given)
@@ -95,17 +107,18 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
         if not as_json:
             document = orjson.loads(text) if access.server is None else printable(orjson.loads(text))
             text = "".join(f"{line}\n" for line in (*heading, *screen.lines(document, **options)))
-        write_plot(plot, question.ask)
+        write_plot(plot, partial(question.ask, picture=picture))
         click.echo(text, nl=False)
         if show:
             click.echo()
-            print_curves(question.ask(TEXT).decode())
+            print_curves(question.ask(TEXT, picture=picture).decode())
 
     parameters = [_FILES if screen.named is None else screen.named.argument, *form_options(form, screen.told)]
     parameters += engine_options(exact=screen.engine == "exact") if screen.engine else []
     parameters += [*screen.own, *SERVER_OPTIONS]
     parameters += [PLOT_OPTION] if SVG in operation.media_types else []
     parameters += [SHOW_OPTION] if TEXT in operation.media_types else []
+    parameters += chart_options(operation.name)
     return click.Command(name, callback=run, params=parameters, help=screen.help)
 
 

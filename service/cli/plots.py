@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from service.charts.picture import CHARTS
 from service.charts.terminal import in_ascii
 from service.cli.command_error import fail
 from service.cli.written_files import WRITTEN_FILE, in_a_directory, write_file
@@ -38,6 +39,14 @@ PLOT_OPTION = click.Option(
     help="Write a picture: F.svg or F.png.",
 )
 SHOW_OPTION = click.Option(["--show"], is_flag=True, help="Also draw the curves as text.")
+
+
+def chart_options(operation: str) -> list[click.Option]:
+    """The option that chooses the picture, if an operation has several."""
+    names = CHARTS.get(operation, ())
+    what = "--plot or --show" if operation == "curves" else "--plot"
+    text = f"The picture of {what}: {', '.join(names)}.  [default: {names[0]}]" if names else ""
+    return [click.Option(["--chart"], type=click.Choice(names), metavar="NAME", help=text)] if len(names) > 1 else []
 
 
 def write_plot(path: Path | None, picture: Callable[[str], bytes]) -> None:

@@ -92,7 +92,7 @@ def evaluate_classes(
     areas, tables = areas_of_each(parts, len(given.names))
     drawings = None
     if drawn is not None:
-        drawings = tuple(None if table is None else DrawnTable.of(table, drawn.side) for table in in_time(tables))
+        drawings = tuple(None if table is None else DrawnTable.of(table, drawn) for table in in_time(tables))
     pairs = _pairs(given) if given.exclusive else None
     averages = _averages(areas, pooled_classes(given))
     hand_till = None if pairs is None else _hand_till(pairs, areas)

@@ -132,7 +132,7 @@ def evaluate_comparison(
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
         warnings=warnings + below_chance(rocs, names),
         decisions=chosen,
-        drawings=None if drawn is None else tuple(DrawnTable.of(each, drawn.side) for each in all_tables),
+        drawings=None if drawn is None else tuple(DrawnTable.of(each, drawn) for each in all_tables),
     )
 
 

@@ -11,7 +11,7 @@ Sources: Jugel et al. 2014 (M4), Douglas & Peucker 1973, Davis & Goadrich 2006, 
 rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,6 +74,16 @@ def pr_line(table: ConfusionTable, side: float) -> Line:
     return Line(np.append(recall[segment] + along * gain, recall[-1]), np.append(height, precision[-1]))
 
 
+def thinned(x: FloatArray, y: FloatArray, side: float) -> IntArray:
+    """The points that draw a polyline, (n,) in planes of [0, 1] with x that never falls, within 0.2 pixels.
+
+    The first, last, lowest and highest of each column, less those on a straight line between others.
+    """
+    starts, stops = _columns(x, 1.0, side)
+    rows = _any_of(x.size, starts, stops - 1, *_extremes(y, starts, stops))
+    return rows[simplify(x[rows] * side, y[rows] * side)]
+
+
 def drawn_rows(table: ConfusionTable, vertices: IntArray) -> IntArray:
     """The rows, ascending, that draw both curves of a sweep at DRAWN_SIDE, and the vertices of its hull.
 
@@ -98,11 +108,7 @@ def _pr_rows(table: ConfusionTable, side: float) -> IntArray:
     """
     starts, stops = _columns(table.tp, table.positives, side)
     at_rows = curve_precision(table)
-    extremes = [
-        _first_of_each(at_rows == np.repeat(extreme.reduceat(at_rows, starts), stops - starts), starts)
-        for extreme in (np.minimum, np.maximum)
-    ]
-    rows = _any_of(table.tp.size, starts, stops - 1, *extremes, table.origins)
+    rows = _any_of(table.tp.size, starts, stops - 1, *_extremes(at_rows, starts, stops), table.origins)
     rows = rows[rows.searchsorted(table.origins) :]  # without the origin, which has the precision of the next row
     few = table.select(rows)
     recall, precision = tpr(few), at_rows[rows]
@@ -130,6 +136,12 @@ def _columns(counts: FloatArray, total: float, side: float) -> tuple[IntArray, I
     stops = np.append(ends[:-1], counts.size)
     starts = np.append(0, stops[:-1])
     return starts[starts < stops], stops[starts < stops]
+
+
+def _extremes(values: FloatArray, starts: IntArray, stops: IntArray) -> Iterator[IntArray]:
+    """The lowest row of each column, and the highest."""
+    for extreme in (np.minimum, np.maximum):
+        yield _first_of_each(values == np.repeat(extreme.reduceat(values, starts), stops - starts), starts)
 
 
 def _first_of_each(chosen: BoolArray, starts: IntArray) -> IntArray:

@@ -2,13 +2,13 @@
 
     build the table and its hull, and read the curves off them
     read off what a picture draws, if one is wanted
-    find the bounds, if there are open groups, and the intervals of areas, if they are wanted
+    find the bounds, if there are open groups, and the intervals of areas and bands, if they are wanted
 
 Knows the curves and the intervals, not how they are computed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.curves.areas import areas
 from service.curves.arrays import FloatArray
@@ -16,7 +16,7 @@ from service.curves.bounds import Enclosure
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
-from service.curves.errors import joined
+from service.curves.errors import NeedsExactGroups, joined
 from service.curves.evaluation import (
     Curves,
     CurvesOptions,
@@ -27,6 +27,7 @@ from service.curves.evaluation import (
     one_vs_rest,
 )
 from service.curves.histogram import Histogram
+from service.inference.bands import BandOptions, Bands, bands
 from service.inference.bounded import bound_curves, has_bounds
 from service.inference.decision_intervals import net_benefit_ends, with_intervals
 from service.inference.estimates import Estimates, omitted
@@ -45,6 +46,7 @@ class EvaluatedCurves:
     bounds    the bounds of every area, if there are open groups.
     net_benefit_ends  those of net benefits, if intervals were requested.
     bin_ends  the ends of the intervals of the bins of `reliability`; None if the number of examples is unknown.
+    bands     those of the curves, if they were requested.
     """
 
     curves: Curves
@@ -54,6 +56,7 @@ class EvaluatedCurves:
     bounds: dict[str, Enclosure | None] | None = None
     bin_ends: tuple[FloatArray, FloatArray] | None = None
     net_benefit_ends: tuple[FloatArray, FloatArray] | None = None
+    bands: Bands | None = None
 
     @property
     def positives(self) -> float:
@@ -76,6 +79,7 @@ def evaluate_with_intervals(
     options: CurvesOptions,
     intervals: IntervalOptions | None = None,
     drawn: DrawingOptions | None = None,
+    band: BandOptions | None = None,
     *,
     tunable: bool = True,
 ) -> EvaluatedCurves:
@@ -85,6 +89,8 @@ def evaluate_with_intervals(
     cuts were chosen on other data does not matter.
     """
     bounded = has_bounds(evaluation, options)
+    if bounded and band is not None:
+        raise NeedsExactGroups("band needs groups of one score each: score_from must equal score_to.", "band")
     tables = Tables.of(evaluation, options)
     table = tables.table
     curves = curves_of(tables, options)
@@ -98,7 +104,8 @@ def evaluate_with_intervals(
         curves.warnings += more
     drawing = None
     if drawn is not None:
-        drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn)
+        prevalence = None if options.net_benefit is None else options.net_benefit.prevalence
+        drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn, prevalence)
         curves.auc = curves.auc or areas(table, table.select(tables.hull.vertices))  # a picture always shows them
     if bounded and isinstance(evaluation, Histogram):
         bounded_curves = bound_curves(curves, evaluation, options, intervals)
@@ -106,8 +113,9 @@ def evaluate_with_intervals(
         return EvaluatedCurves(curves, warnings, bounded_curves.intervals, drawing, bounded_curves.bounds)
     model = EvaluatedModel(evaluation, table, known=curves.auc)
     ends = _judged(curves, model, 0.95 if intervals is None else intervals.level)
+    of_bands = None if band is None else bands(model, band, intervals or IntervalOptions(), drawn)
     if intervals is None:
-        return EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends)
+        return _with_bands(EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends), of_bands)
     metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
     estimates = Estimates(Models((model,)), intervals, [(metric, False) for metric in metrics])
     found = {metric.name: estimates.interval(metric, intervals.level) for metric in metrics}
@@ -122,7 +130,15 @@ def evaluate_with_intervals(
     if curves.net_benefit is not None and options.net_benefit is not None:
         benefit = net_benefit_ends(curves.net_benefit, options.net_benefit, model, intervals.level)
     answered = curves, curves.warnings + warnings, found, drawing
-    return EvaluatedCurves(*answered, bin_ends=ends, net_benefit_ends=benefit)
+    return _with_bands(EvaluatedCurves(*answered, bin_ends=ends, net_benefit_ends=benefit), of_bands)
+
+
+def _with_bands(found: EvaluatedCurves, of_bands: Bands | None) -> EvaluatedCurves:
+    """Add bands, and their warnings that are not there yet."""
+    if of_bands is None:
+        return found
+    more = tuple(warning for warning in of_bands.warnings if warning not in found.warnings)
+    return replace(found, bands=of_bands, warnings=found.warnings + more)
 
 
 def _judged(curves: Curves, model: EvaluatedModel, level: float) -> tuple[FloatArray, FloatArray] | None:

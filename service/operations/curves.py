@@ -3,23 +3,22 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from service.curves.pr import AtRecall
 from service.inference.bounded import has_bounds
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.probability_errors import STATISTICS_WITH_INTERVALS
-from service.operations.operation import Operation, Selection
-from service.operations.probability_cells import CALIBRATION, GAINS, NET_BENEFIT, RELIABILITY, STATISTICS
-from service.operations.row_cells import (
-    DECISIONS,
-    METRIC_CELLS_WITH_ENDS,
-    POINTS,
-    decision_columns,
-    metric_cells_besides,
-    with_metrics,
+from service.operations.curve_tables import (
+    DECISIONS_TABLE,
+    GAINS_TABLE,
+    NET_BENEFIT_TABLE,
+    PR_BAND_TABLE,
+    RELIABILITY_TABLE,
+    ROC_BAND_TABLE,
 )
+from service.operations.operation import Operation, Selection
+from service.operations.probability_cells import CALIBRATION, STATISTICS
+from service.operations.row_cells import POINTS, metric_cells_besides, with_metrics
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
@@ -58,10 +57,6 @@ def _points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object or a ma
     return with_metrics(points, POINTS, points.metrics) if getattr(points, "metrics", None) else points
 
 
-def _decisions(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
-    return ABSENT if found.curves.decisions is None else decision_columns(found.curves.decisions)
-
-
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
     at = found.curves.interpolation
     if at is None:
@@ -87,32 +82,6 @@ def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name,
     }
     return ranges | {each.name: getattr(parts, each.name) for each in _PARTIAL_AREAS if hasattr(parts, each.name)}
 
-
-def _reliability(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, None, or ABSENT
-    bins = found.curves.reliability
-    if bins is None:
-        return None if "reliability" in found.curves.asked else ABSENT
-    lower, upper = found.bin_ends or (np.full(bins.observed.size, np.nan),) * 2
-    return {each: getattr(bins, each) for each in _BIN_COLUMNS} | {"lower": lower, "upper": upper}
-
-
-def _gains(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns, None, or ABSENT
-    return found.curves.gains or (None if "gains" in found.curves.asked else ABSENT)
-
-
-def _net_benefit(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
-    benefit = found.curves.net_benefit
-    if benefit is None:
-        return ABSENT
-    table = {name: getattr(benefit, name) for name in benefit.__slots__}
-    return (
-        table
-        if found.net_benefit_ends is None
-        else table | dict(zip(("lower", "upper"), found.net_benefit_ends, strict=True))
-    )
-
-
-_BIN_COLUMNS = ("score_from", "score_to", "positives", "negatives", "mean_score", "observed")
 
 _PARTIAL_AREAS = (
     Cells.number("area", "The area.", null=True),
@@ -263,36 +232,11 @@ ANSWER: tuple[Part, ...] = (
         others=STATISTICS_WITH_INTERVALS,
         inner="Interval",
     ),
-    AnswerTable(
-        "reliability",
-        "Binned calibration: the share of positives among the examples of each bin of probabilities. From the lowest "
-        "probability of a positive to the highest; empty bins are left out. `null` where `brier` is.",
-        _reliability,
-        sometimes=True,
-        null=True,
-        columns=RELIABILITY,
-        needs="the option reliability",
-    ),
-    AnswerTable(
-        "gains",
-        "What is found when the highest scores are worked through: parts of all examples, one row each. A part that "
-        "ends inside a tie takes of it in proportion. `null` if the counts are not a sweep.",
-        _gains,
-        sometimes=True,
-        null=True,
-        columns=GAINS,
-        needs="the option gains",
-    ),
-    AnswerTable(
-        "net_benefit",
-        "What it is worth to act from each probability on, in true positives per example (Vickers and Elkin 2006). "
-        "Where counts have no row of that threshold, all but `treat_all` is `null`; on overflow, `standardized` and "
-        "`avoided` are.",
-        _net_benefit,
-        sometimes=True,
-        columns=NET_BENEFIT,
-        needs="the option net_benefit",
-    ),
+    ROC_BAND_TABLE,
+    PR_BAND_TABLE,
+    RELIABILITY_TABLE,
+    GAINS_TABLE,
+    NET_BENEFIT_TABLE,
     AnswerTable(
         "operating_points",
         "Metrics at the requested points, in that order. `threshold`, `tp` and `fp` are those of the best row that "
@@ -341,22 +285,12 @@ ANSWER: tuple[Part, ...] = (
         needs="the option costs",
         sometimes=True,
     ),
-    AnswerTable(
-        "decisions",
-        "The row of each decision, in the order requested, and its metrics: those that `metrics` names, or `accuracy`, "
-        "`precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` and `share`. All are `null` if no row meets the "
-        "decision; a metric is `null` where it is undefined, never 0 instead. With `intervals`, each metric has the "
-        "ends of its score interval; they are `null` at a `best` row, which was chosen on the same data, unless there "
-        "is a `tuning` sample.",
-        _decisions,
-        columns=(*DECISIONS, *METRIC_CELLS_WITH_ENDS),
-        needs="the option decisions",
-        sometimes=True,
-    ),
+    DECISIONS_TABLE,
 )
 
 
-_TABLES_WITH_INTERVALS = frozenset(("intervals", "decisions", "reliability", "net_benefit"))
+_BAND_TABLES = frozenset(("roc_band", "pr_band"))
+_TABLES_WITH_INTERVALS = frozenset(("intervals", "decisions", "reliability", "net_benefit")) | _BAND_TABLES
 
 _PARTS_OF_TABLES = {"bounds": "auc", "intervals": "statistics"}
 """{table: the part of `include` that decides what is in it}"""
@@ -371,6 +305,7 @@ def _asked(checked: CurvesRequest) -> set[str]:
         "reliability": options.reliability,
         "gains": options.gains,
         "net_benefit": options.net_benefit,
+        **dict.fromkeys(_BAND_TABLES, checked.band),
         "decisions": options.decisions,
         "intervals": checked.intervals,
         "bounds": "auc" in options.include and has_bounds(checked.evaluation, options),
@@ -379,18 +314,19 @@ def _asked(checked: CurvesRequest) -> set[str]:
 
 
 def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> EvaluatedCurves:
-    options, intervals = checked.options, checked.intervals
+    options, intervals, band = checked.options, checked.intervals, checked.band
     if selection.picture is not None:
-        costs = options.costs if selection.picture.chart == "costs" else None
+        chart = selection.picture.chart
+        band = band if chart in {"both", "roc", "pr"} else None
         options = replace(
             options,
             include=frozenset({"auc"}),
             partial=(),
-            costs=costs,
+            costs=options.costs if chart == "costs" else None,
             decisions=(),
-            reliability=None,
+            reliability=options.reliability if chart == "calibration" else None,
             gains=None,
-            net_benefit=None,
+            net_benefit=options.net_benefit if chart == "net_benefit" else None,
         )
     elif selection.table is not None:
         options = replace(
@@ -405,8 +341,9 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
             decisions=options.decisions if selection.has("decisions") else (),
         )
         intervals = intervals if selection.table in _TABLES_WITH_INTERVALS else None
+        band = band if selection.table in _BAND_TABLES else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)
-    return evaluate_with_intervals(checked.evaluation, options, intervals, selection.drawing)
+    return evaluate_with_intervals(checked.evaluation, options, intervals, selection.drawing, band)
 
 
 OPERATION = Operation(

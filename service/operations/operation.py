@@ -53,8 +53,8 @@ class Selection:
         pictures = self.charts if self.picture is None else (self.picture,)
         if not pictures:
             return None
-        calibration = any(picture.chart == "calibration" for picture in pictures)
-        return DrawingOptions(pictures[0].side, pictures[0].marks, calibration=calibration)
+        charts = frozenset(picture.chart for picture in pictures)
+        return DrawingOptions(pictures[0].side, pictures[0].marks, charts)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ POLICY = (
 )
 """The pages' Content-Security-Policy."""
 
-GUIDE_PICTURES = ("curves", "tradeoffs", "comparisons", "verdict", "figure_7")
+GUIDE_PICTURES = ("curves", "tradeoffs", "comparisons", "verdict", "figure_7", "gains")
 FILES = {"style.css": "text/css"} | {f"{name}.svg": "image/svg+xml" for name in (*GUIDE_PICTURES, "icon")}
 """The files that pages load, with their media types."""
 

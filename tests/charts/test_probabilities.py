@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ def test_the_line_of_calibration_has_the_pools(scores: Any, goes: str) -> None:
     pools = answered("curves", body | {"include": ["calibration"]})["calibration"]
     sample = Sample(scores, LABELS, None, lower_is_positive)
     table = ConfusionTable.from_sample(sample)
-    options = DrawingOptions(10_000, calibration=True)
+    options = DrawingOptions(10_000, charts=frozenset({"calibration"}))
     line = curves_drawing(table, RocHull.of(table).vertices, sample, options).calibration
     assert line is not None
     there = set(zip(line.x.tolist(), line.y.tolist(), strict=True))
@@ -91,6 +91,38 @@ def test_both_within_an_answer() -> None:
     assert set(charts) == {"calibration", "costs", "roc"}
 
 
-def test_a_terminal_shows_neither() -> None:
-    result = ask("curves", BODY, accept="text/plain", chart="costs")
-    assert (result.status, json.loads(result.body)["errors"][0]["code"]) == (422, "not_one_of")
+@pytest.mark.parametrize("chart", ["calibration", "costs"])
+def test_a_terminal_shows_both(chart: str) -> None:
+    result = ask("curves", BODY, accept="text/plain", chart=chart)
+    assert result.status == 200
+    assert max(map(len, result.body.decode().splitlines())) <= 60
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_bins_are_dots_with_bars_above_a_histogram(*, lower: bool) -> None:
+    scores = (1 - SCORES if lower else SCORES).round(2).tolist()
+    body = BODY | {"scores": scores, "lower_is_positive": lower, "reliability": {"bins": 5}}
+    table = answered("curves", body)["reliability"]
+    picture = drawn("calibration", body)
+    assert f"Share of positives in {len(table['observed'])} bins." in picture
+    dots = re.search(r'<path class="s1" [^>]*d="([^"]*)" [^>]*stroke-width="7"', picture)
+    assert dots is not None
+    found = sorted(
+        ((float(x) - 50) / 320, 1 - (float(y) - 36) / 320) for x, y in re.findall(r"M(\S+) (\S+?)h", dots[1])
+    )
+    means = [1 - mean if lower else mean for mean in table["mean_score"]]
+    np.testing.assert_allclose(found, sorted(zip(means, table["observed"], strict=True)), atol=0.005)
+    assert picture.count('stroke-width="1.5"') == len(means) + 1
+    counts = np.bincount(np.minimum(np.floor(np.array(scores) * 20), 19).astype(int), minlength=20)
+    bars = re.findall(r'<rect class="soft" [^>]*height="([\d.]+)"', picture)
+    np.testing.assert_allclose(
+        [float(bar) for bar in bars], [60 * count / counts.max() for count in counts if count], atol=0.01
+    )
+    assert f"{100 * counts.max() / 60:.1f}\xa0% of all" in picture
+    assert "histogram" not in drawn("calibration")
+
+
+def test_bins_without_probabilities_are_omitted_with_a_word() -> None:
+    picture = drawn("calibration", BODY | {"scores": (SCORES * 9).tolist(), "reliability": {}})
+    assert "bins" not in picture.split("Warning")[0]
+    assert "reliability" in picture

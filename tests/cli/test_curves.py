@@ -344,3 +344,14 @@ def test_options_for_decisions_that_are_refused(options: list[str], told: str) -
     run = rocpr(DATA / "breast_cancer.csv", *options)
     assert (run.exit_code, run.stdout) == (2, "")
     assert told in run.stderr
+
+
+@pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+def test_a_band_is_named_by_its_kind(kind: str) -> None:
+    table = DATA / "breast_cancer.csv"
+    as_json = rocpr(table, "--band", json.dumps({"kind": kind}), "--json").stdout
+    assert rocpr(table, "--band", kind, "--json").stdout == as_json
+    run = rocpr(table, "--band", kind, "--level", "0.8")
+    assert f"Band of the ROC curve: {MOST_ROWS} of 101 rows" in run.stdout
+    assert "Band of the precision-recall curve" in run.stdout
+    assert max(map(len, run.stdout.splitlines()[1:])) <= 80

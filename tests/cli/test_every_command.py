@@ -55,7 +55,7 @@ def fed(command: str) -> list[str]:
 )
 def test_the_options_are_the_query_parameters(command: str, parameters: set[str], others: set[str]) -> None:
     names = {parameter.name for parameter in commands.commands[command].params}
-    assert names - {"format_name", "as_json", "plot", *OF_ENGINES, *OF_SERVERS, *others} == set(parameters)
+    assert names - {"format_name", "as_json", "plot", "chart", *OF_ENGINES, *OF_SERVERS, *others} == set(parameters)
 
 
 def test_no_summary_of_a_command_is_cut_off() -> None:

@@ -67,6 +67,37 @@ def test_without_the_extra_or_a_font_a_png_is_refused_at_once(tmp_path: Path, mo
     assert png.NEEDS in " ".join(said.replace("│", "").split())
 
 
+@pytest.mark.parametrize(("command", "chart"), [("curves", "gains"), ("curves", "costs"), ("compare", "det")])
+def test_a_chart_is_chosen(tmp_path: Path, command: str, chart: str) -> None:
+    file = tmp_path / "a.svg"
+    words = {"curves": [SCORES], "compare": [f"ten={TEN}", f"all={ALL}"]}[command]
+    run = rocpr(command, *words, "--chart", chart, "--plot", file)
+    assert (run.exit_code, run.stderr) == (0, "")
+    drawn = file.read_bytes()
+    if command == "curves":
+        assert drawn == ask("curves", SCORES.read_bytes(), content_type=CSV, accept=SVG, chart=chart).body
+    assert drawn != (rocpr(command, *words, "--plot", file) and file.read_bytes())
+
+
+def test_a_chart_is_shown_in_characters() -> None:
+    run = rocpr("curves", SCORES, "--chart", "net_benefit", "--show")
+    assert run.stdout.endswith(
+        ask("curves", SCORES.read_bytes(), content_type=CSV, accept=TEXT, chart="net_benefit").body.decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["curves", SCORES, "--chart", "gains"], "--chart chooses the picture of --plot or --show; give one."),
+        (["compare", TEN, ALL, "--chart", "det"], "--chart chooses the picture of --plot; give one."),
+        (["curves", SCORES, "--chart", "gate", "--show"], "'gate' is not one of"),
+    ],
+)
+def test_a_chart_needs_a_picture(words: list[object], said: str) -> None:
+    assert said in " ".join(refusal(rocpr(*words)).replace("│", "").split())
+
+
 def _needs_png() -> None:
     if not png.is_drawn():
         pytest.skip(png.NEEDS)

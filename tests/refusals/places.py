@@ -29,6 +29,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "costs": {"prevalence": [0.5], "fn_cost": 2, "fp_cost": 1},
         "include": ["auc", "points", "interpolated_pr"],
         "decisions": [{"best": "f1"}],
+        "band": {"kind": "pointwise", "at": [0.5]},
         "reliability": {"bins": 5, "by": "width"},
         "gains": {"shares": [0.5, 1]},
         "net_benefit": {"thresholds": [0.5], "prevalence": 0.1},

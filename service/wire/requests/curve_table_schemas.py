@@ -1,4 +1,4 @@
-"""The schemas of further tables of curves: bins of probabilities, gains, and net benefit.
+"""The schemas of further tables of curves: bands, bins of probabilities, gains, and net benefit.
 
 A loaded schema is the domain's object. Knows their options; nothing of bytes.
 """
@@ -11,12 +11,13 @@ from marshmallow import post_load
 from service.curves.gains import GainsOptions
 from service.curves.net_benefit import NetBenefitOptions
 from service.curves.reliability import BINNINGS, ReliabilityOptions
+from service.inference.bands import BAND_KINDS, BandOptions
 from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.fields import Choice, Number, Whole, invalid
 from service.wire.requests.object_schemas import ObjectSchema
 
 MOST_SHARES = 1000
-"""The most shares or thresholds of gains or net benefit in one request."""
+"""The most shares, thresholds or places of gains, net benefit or bands in one request."""
 
 
 class ReliabilitySchema(ObjectSchema):
@@ -40,6 +41,36 @@ class ReliabilitySchema(ObjectSchema):
     def build(self, data: dict[str, Any], **_: object) -> ReliabilityOptions:
         """Build the options; {} requests the defaults."""
         return ReliabilityOptions(**data)
+
+
+class BandSchema(ObjectSchema):
+    """The band around the curves."""
+
+    component = "BandOptions"
+    about = (
+        "Asks for the tables `roc_band` and `pr_band`, confidence bands of both curves; `{}` takes all defaults. Their "
+        "level and their seed are those of `intervals`, or 0.95 and 0. Needs exact groups, and no soft labels."
+    )
+    example: ClassVar = {"kind": "simultaneous"}
+
+    kind = Choice(
+        BAND_KINDS,
+        "`pointwise`, an interval at each place, or `simultaneous`, a band that holds the whole true curve; "
+        "`pointwise` by default.",
+    )
+    at = NumberColumn(
+        "The false positive rates of `roc_band` and the recalls of `pr_band`, at most 1,000; by default 0, 0.01, .. 1.",
+        minimum=0,
+        maximum=1,
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> BandOptions:
+        """Build the options; {} requests the defaults."""
+        places = data.get("at")
+        if places is not None and not 1 <= places.size <= MOST_SHARES:
+            raise invalid("wrong_length", f"There are {places.size} places; give 1 to {MOST_SHARES}.", "at")
+        return BandOptions(**data)
 
 
 class GainsSchema(ObjectSchema):

@@ -6,7 +6,7 @@ Knows the options of curves; nothing of bytes.
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from marshmallow import post_load
+from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
@@ -16,16 +16,23 @@ from service.curves.points import KEEPS
 from service.curves.pr import AtRecall, Every
 from service.curves.row_metrics import ROW_METRICS
 from service.curves.sample import Sample
-from service.inference.intervals import IntervalOptions
+from service.inference.bands import BandOptions
+from service.inference.intervals import IntervalOptions, resamples_show
 from service.wire.requests.column_fields import NumberColumn
-from service.wire.requests.curve_table_schemas import GainsSchema, NetBenefitSchema, ReliabilitySchema
+from service.wire.requests.curve_table_schemas import BandSchema, GainsSchema, NetBenefitSchema, ReliabilitySchema
 from service.wire.requests.decisions_schemas import DecisionList
 from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Number, invalid, missing_field
-from service.wire.requests.interval_schemas import MOST_OPERATING_POINTS, IntervalsSchema, OperatingPointSchema
+from service.wire.requests.interval_schemas import (
+    MOST_OPERATING_POINTS,
+    IntervalsSchema,
+    OperatingPointSchema,
+    level_too_high,
+)
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import MarkedSchema, charts_field, charts_of
+from service.wire.wrong import Wrong
 
 
 class InterpolationSchema(ObjectSchema):
@@ -93,17 +100,18 @@ class CostsSchema(ObjectSchema):
         return CostOptions(**data)
 
 
-_SMALL = ("decisions", "reliability", "gains", "net_benefit")
+_SMALL = ("decisions", "band", "reliability", "gains", "net_benefit")
 """Options after which an answer has nothing else, unless `include` names it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurvesRequest:
-    """A checked request for curves, and for intervals of their areas if it has options for those."""
+    """A checked request for curves, and for intervals of their areas and bands if it has options for those."""
 
     evaluation: Evaluation
     options: CurvesOptions
     intervals: IntervalOptions | None = None
+    band: BandOptions | None = None
     charts: Pictures = ()
 
     @property
@@ -126,14 +134,14 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     soft_labels = NumberColumn(
         "Instead of `labels`: for each score, the probability that the example is positive, or the share of raters "
         "who say so. An example with label y counts as a positive of weight y and a negative of weight 1 - y, times "
-        "its own weight. Not allowed with `intervals`.",
+        "its own weight. Not allowed with `intervals` and `band`.",
         minimum=0,
         maximum=1,
     )
     include = ChoiceSet(
         INCLUDES,
         "Which parts the answer has; by default all but `calibration` and `statistics`, or none if the request has "
-        "`decisions`, `reliability`, `gains` or `net_benefit`.",
+        "`decisions`, `band`, `reliability`, `gains` or `net_benefit`.",
         component="Output",
     )
     keep = Choice(
@@ -155,6 +163,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
     )
     tuning = ObjectField(SampleSchema())
     intervals = ObjectField(IntervalsSchema())
+    band = ObjectField(BandSchema())
     operating_points = ObjectList(
         OperatingPointSchema(),
         "Metrics to read at given points; at most 1,000.",
@@ -183,9 +192,11 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         """Build the request, if its fields are compatible."""
         soft = "soft_labels" in data
         evaluation = self.soft_sample(data) if soft else self.evaluation(data)
-        if soft and "intervals" in data:
-            message = "Soft labels are probabilities, not observed classes: they have no intervals."
-            raise invalid("exclusive", message, "intervals")
+        for name in ("intervals", "band"):
+            if soft and name in data:
+                message = f"Soft labels are probabilities, not observed classes: they have no {name}."
+                raise invalid("exclusive", message, name)
+        _check_band(data.get("band"), data.get("intervals", IntervalOptions()))
         tuning: Sample | None = data.get("tuning")
         if tuning is not None and "thresholds" in data:
             raise invalid("exclusive", "Give thresholds or a tuning sample, not both.", "thresholds")
@@ -197,4 +208,12 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
         if "metrics" in data and not ("decisions" in data or "points" in data.get("include", {"points"})):
             raise invalid("exclusive", "These are for decisions and for points; ask for one of them.", "metrics")
         options = CurvesOptions(**{name: data[name] for name in CurvesOptions.__slots__ if name in data})
-        return CurvesRequest(evaluation, options, data.get("intervals"), charts_of("curves", data))
+        intervals, band = data.get("intervals"), data.get("band")
+        return CurvesRequest(evaluation, options, intervals, band, charts_of("curves", data))
+
+
+def _check_band(band: BandOptions | None, intervals: IntervalOptions) -> None:
+    """Refuse a level of a whole curve that is higher than the resamples show."""
+    if band is not None and band.kind == "simultaneous" and not resamples_show(intervals.level, intervals.resamples):
+        fault = Wrong("out_of_range", level_too_high(intervals.resamples))
+        raise ValidationError({"intervals": {"level": [fault]}})

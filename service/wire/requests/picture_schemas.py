@@ -10,7 +10,6 @@ from marshmallow import ValidationError, post_load
 
 from service.charts.picture import (
     CHARTS,
-    IN_TEXT,
     LARGEST_SCALE,
     MOST_MARKS,
     NARROWEST,
@@ -109,7 +108,7 @@ def _picture_schema(charts: tuple[str, ...], base: type[ObjectSchema]) -> Object
 
 
 PICTURE_SCHEMAS: dict[tuple[str, str], ObjectSchema] = {
-    ("curves", TEXT): _picture_schema(IN_TEXT, _PictureSchema),
+    ("curves", TEXT): _picture_schema(CHARTS["curves"], _PictureSchema),
     **{
         (operation, media_type): _picture_schema(CHARTS[operation], marked if operation == "curves" else plain)
         for media_type, (plain, marked) in _DRAWN.items()

@@ -47,7 +47,7 @@ def curves_families() -> Iterator[Family]:
         one = {"query": [("table", table)], **ANSWERS["CSV"]}
         asked = {"intervals": {}, "operating_points": [{"metric": "jaccard", "at": 0.5}], "partial": [{"over": "tpr"}]}
         asked |= {"include": list(INCLUDES), "costs": {}, "decisions": [{"best": "mcc"}], "gains": {}}
-        asked |= {"reliability": {}, "net_benefit": {}}
+        asked |= {"reliability": {}, "net_benefit": {}, "band": {}}
         make = lambda size, o=asked: TABLES["counts, a circle"](size + 1) | o  # noqa: E731  # short
         yield family("curves", f"a circle, table {table}", make, MOST_ROWS, **one)
     yield from _probabilities()

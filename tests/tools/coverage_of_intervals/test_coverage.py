@@ -7,6 +7,7 @@ from sklearn.metrics import average_precision_score
 from service.curves.areas import roc_area
 from service.curves.classes import AVERAGES, evaluate_classes
 from service.curves.confusion import ConfusionTable
+from tests.tools.coverage_of_intervals import bands
 from tests.tools.coverage_of_intervals.__main__ import markdown, within
 from tests.tools.coverage_of_intervals.classes import COLUMNS, Cell
 from tests.tools.coverage_of_intervals.classes import markdown as markdown_of_classes
@@ -75,3 +76,21 @@ def test_a_cell_of_classes_has_its_row() -> None:
     (*_, row) = markdown_of_classes({cell: found}, 20).splitlines()
     assert row.startswith("| 10, 12, 15; 0.8 | ")
     assert row.count("|") == len(COLUMNS) + 2
+
+
+def test_the_figures_of_bands_do_not_depend_on_the_number_of_processes() -> None:
+    for cell in (bands.BandCell(10, 15, 0.8), bands.BandCell(10, 15, 0.8, ties=True)):
+        one, two = (bands.simulated(cell, 20, 100, 3, processes) for processes in (1, 2))
+        assert one == two
+        assert all(share >= 0.8 for share in one.held.values())
+        assert one.wide["joint"] > one.wide["fixed_width"]
+    row = bands.markdown([one], 20, 100).splitlines()[-1]
+    assert row.startswith("| 10 / 15, 0.8, five levels | ")
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_a_large_sample_comes_near_the_true_curve(*, ties: bool) -> None:
+    cell = bands.BandCell(40_000, 40_000, 0.9, ties)
+    table = ConfusionTable.of(cell.sample(np.random.default_rng(2)))
+    across, up = cell.curve()
+    assert np.abs(np.interp(across, table.fp / 40_000, table.tp / 40_000) - up).max() < 0.01
