@@ -44,7 +44,7 @@ from service.inference.strata import FEWEST
 ManyEnds = Mapping[str, FloatArray]
 """{area: the lower and the upper ends of its intervals, (2, n)}, NaN where there are none."""
 
-Part = tuple[float, float, float]
+AveragedArea = tuple[float, float, float]
 """Of an average: the weight of an area, the area, and the effective number of its positives."""
 
 _MOST_CLASSES = {"pr": 8, "average_precision": 3}
@@ -180,7 +180,7 @@ class _RowMoves:
             moves = _moves_in(area, table, rows, pooled.labels, masses)
             by[AVERAGES.index("micro")] += moves.reshape(len(given.names), -1).sum(axis=0)
 
-    def parts(self, area: str, place: int, value: float) -> list[Part]:
+    def parts(self, area: str, place: int, value: float) -> list[AveragedArea]:
         """What an average is made of; micro is one area, of all rows."""
         shares = self._parts.get(AVERAGES[place])
         if shares is None:

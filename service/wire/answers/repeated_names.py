@@ -17,7 +17,7 @@ MOST_NAME_BYTES = 64 << 20
 """The most bytes of names, in UTF-8, that an answer repeats; JSON writes a control character with six times as many."""
 
 
-MOST_METRICS = 20_000_000
+MOST_METRICS = 10_000_000
 """The most metrics of decisions in slices, and ends of their intervals; each takes 8 bytes of memory."""
 
 
