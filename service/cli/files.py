@@ -20,9 +20,9 @@ from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, BODY_FORMATS, CSV, JSON
 
-_NAMES = tuple(dict.fromkeys(each.name for each in BODY_FORMATS))
+_FORMAT_NAMES = tuple(dict.fromkeys(each.name for each in BODY_FORMATS))
 
-FORMATS = {name: next(each.media_type for each in BODY_FORMATS if each.name == name) for name in _NAMES}
+FORMATS = {name: next(each.media_type for each in BODY_FORMATS if each.name == name) for name in _FORMAT_NAMES}
 """{name of a format: its media type}; of two with one name the first, as their bytes tell them apart."""
 
 SUFFIXES = {**FORMATS, **{suffix: each.media_type for each in BODY_FORMATS for suffix in each.suffixes}}
