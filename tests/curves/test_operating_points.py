@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from service.curves.confusion import ConfusionTable
+from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.indices import INDICES
 from service.curves.operating_points import (
     METRICS,
     OperatingPoint,
     OperatingPoints,
-    at_threshold,
     operating_points,
-    rate,
+    row_at_threshold,
     value_of,
 )
 from service.curves.pr import AtRecall, interpolated_pr
 from service.curves.tradeoff import TradeoffOptions, evaluate_tradeoffs
+from service.inference.rates import Rate
 from tests import reference_operating_points as twin
 from tests.reference import Table, correctly_rounded
 from tests.reference_tradeoff import relative, value
@@ -294,6 +294,21 @@ def is_near(table: ConfusionTable, metric: str, light: float, found: float) -> b
         fall = np.ptp(read(table, "precision_at_recall", *recall[after - 1 : after + 1]).value)
         slack += (recall[after] - recall[after - 1]) * 1e-14 / max(fall, 1e-14)
     return abs(light - found) <= slack
+
+
+def rate(name: str, weight: float | None, counts: tuple[float, float], totals: tuple[float, float]) -> float:
+    """A metric, or an index at λ, of tp and fp."""
+    return float(Rate(name, weight, *totals).of_counts(*(np.array([count]) for count in counts), whole=True)[0])
+
+
+def at_threshold(
+    table: ConfusionTable, evaluation: Evaluation, threshold: float, name: str, weight: float | None = None
+) -> tuple[float, int | None]:
+    """A metric at a threshold, and its row."""
+    row = row_at_threshold(table, evaluation, threshold)
+    if row is None:
+        return math.nan, None
+    return rate(name, weight, (table.tp[row], table.fp[row]), (table.positives, table.negatives)), row
 
 
 class TestDeployedThresholds:
