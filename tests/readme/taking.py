@@ -50,6 +50,7 @@ OPTIONS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
         ("`include=calibration`", {"include": ["calibration"]}, "calibration"),
         ("`include=statistics`", {"include": ["statistics"]}, "statistics"),
         ("`include=interpolated_pr`", {"include": ["interpolated_pr"]}, "interpolated_pr"),
+        ("`band`", {"band": {}}, "roc_band"),
     ],
     "tradeoffs": [("all", {}, "tradeoffs")],
     "gates": [
@@ -58,7 +59,10 @@ OPTIONS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
         ("a metric at a threshold", {"rules": [{"metric": "recall", "at_threshold": 0.5, "min": 0}]}, "checks"),
         ("`log_loss` and the like", {"rules": [{"metric": "log_loss", "max": 9}]}, "checks"),
     ],
-    "slices": [("areas", {"slices": {"of": list("abababababab")}}, "slices")],
+    "slices": [
+        ("areas", {"slices": {"of": list("abababababab")}}, "slices"),
+        ("`decisions`", {"slices": {"of": list("abababababab")}, "decisions": [{"at_share": 0.3}]}, "decisions"),
+    ],
 }
 """{operation: (option in words, its fields, the part of the answer that it asks for)}"""
 
@@ -90,7 +94,7 @@ def _is_empty(found: Any) -> bool:
 
 def lines() -> Iterator[str]:
     """The table."""
-    yield f"| | {' | '.join(KINDS)} |"
+    yield f"| option | {' | '.join(KINDS)} |"
     yield "|---" * (1 + len(KINDS)) + "|"
     for operation, options in OPTIONS.items():
         for words, option, part in options:
