@@ -298,6 +298,11 @@ class TestDifferences:
             text = ask(self.body(intervals={}), accept="text/csv", table=table).body.decode()
             assert asking.read_csv(text) == answer[table]
 
+    def test_rows_that_are_no_sweep_are_told_once(self):
+        warnings = [compared(OLD, NO_SWEEP, **more)["warnings"] for more in ({}, {"intervals": {}})]
+        (plain,), (told,) = ([each for each in some if each["code"] == "not_a_sweep"] for some in warnings)
+        assert told["detail"] == f"{plain['detail']} Intervals and differences of these areas are null, too."
+
     @pytest.mark.parametrize("option", [{"paired": True}, {"against": "all"}, {"adjust": "holm"}])
     def test_options_of_differences_need_intervals(self, option):
         assert refusals(self.body(**option)) == [("/intervals", "missing")]

@@ -34,6 +34,24 @@ CURVES = {
     "partial": [{"over": "fpr", "to": 0.5}, {"over": "recall"}, {"over": "fpr", "to": 1, "min_tpr": 0.5}],
     "costs": {"prevalence": [0, 0.5, 1]},
 }
+MORE = {
+    "include": ["statistics", "points"],
+    "intervals": {},
+    "decisions": [
+        {"at_threshold": 0.75},
+        {"at_threshold": 5},
+        {"at_share": 0},
+        {"at_recall": 1},
+        {"best": "f1"},
+        {"best": "recall", "min_precision": 1, "min_specificity": 1, "min_recall": 1},
+    ],
+    "metrics": ["precision", "npv", "mcc", "kappa", "lift", "lr_positive", "lr_negative", "markedness", "f1", "share"],
+    "gains": {},
+    "reliability": {"bins": 3, "by": "mass"},
+    "net_benefit": {"thresholds": [0.1, 0.5, 0.75]},
+}
+"""Options about rows, shares and probabilities; net benefit is refused without probabilities."""
+OF_SINGLE_SCORES = ("gains", "reliability", "net_benefit")
 OPEN = {"score_from": [0.0, 0.5], "score_to": [0.4, 1.0], "positives": [1, 5], "negatives": [5, 1]}
 SUMS = {"score": [0.2, 0.6, 0.8], "positives": [0.5, 1.5, 2.5], "negatives": [2.5, 1.5, 0.5]}
 CLASSIFIERS = {"tp": [5, 10, 8], "fp": [5, 10, 20], "positives": 20, "negatives": 30}
@@ -82,6 +100,15 @@ SLICED = SAMPLE | {
 }
 
 
+def _about_rows(name: str) -> dict[str, Any]:
+    """The options about rows that an evaluation takes."""
+    if name.startswith("open"):
+        left_out: tuple[str, ...] = OF_SINGLE_SCORES
+        return {key: value for key, value in MORE.items() if key not in left_out} | {"include": ["points"]}
+    left_out = ("net_benefit",) * (name == "no probabilities") + ("intervals",) * (name == "soft labels")
+    return {key: value for key, value in MORE.items() if key not in left_out}
+
+
 def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for name, evaluation in EVALUATIONS.items():
         of_curves = CURVES
@@ -90,6 +117,9 @@ def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
         if name.startswith("open"):
             of_curves = {key: value for key, value in CURVES.items() if key != "costs"} | {"include": ALL[:4]}
         yield name, "curves", evaluation | of_curves
+        more = _about_rows(name)
+        yield f"{name}, rows", "curves", evaluation | more
+        yield f"{name}, rows, no intervals", "curves", evaluation | more | {"intervals": None}
         if "soft_labels" in evaluation or {"thresholds", "tuning"} & evaluation.keys():
             continue
         for method in ("bootstrap", "delong", "logit"):
@@ -152,8 +182,8 @@ def is_said(path: tuple[str, ...], beside: Row, warnings: str) -> bool:
         return True
     own = path[-1].removesuffix("_lower").removesuffix("_upper")
     names = [own, PARTS.get(path[0], own), beside.get("average", own)]
-    if "intervals" in path or own != path[-1]:
-        names.append("Intervals")
+    if "intervals" in path or own != path[-1] or own in {"lower", "upper", "method"}:
+        names += ["Intervals", "intervals"]
     if own == "interval":
         rule = beside["rule"]
         return bool(re.search(rf"Intervals|interval.* of .*\b{rule['metric']}\b", warnings))
@@ -164,23 +194,41 @@ PARTS = {"operating_points": "operating points", "partial": "partial areas"}
 """{part of an answer: what warnings call it}"""
 
 
-def _is_end(row: Row) -> bool:
-    """Whether a row calls nothing positive; an answer adds it, and that which calls everything positive."""
-    return row.get("tp") == row.get("fp") == 0
+def _of_no_row(path: tuple[str, ...], row: Row) -> bool:
+    """Whether no row meets a decision, or counts have no row of a threshold."""
+    return path[0] in {"decisions", "net_benefit"} and row["tp"] is None
 
+
+def _is_undefined(path: tuple[str, ...], row: Row) -> bool:
+    """Whether a metric of a row is 0/0 or x/0, or there is no row; the ends of its interval are then, too."""
+    own = path[-1].removesuffix("_lower").removesuffix("_upper")
+    if path[-1] != own and row[own] is None:
+        return True
+    divisors = {
+        **dict.fromkeys(("precision", "lift"), ("tp", "fp")),
+        "npv": ("fn", "tn"),
+        "lr_positive": ("fp",),
+        "lr_negative": ("tn",),
+    }
+    either = [("tp", "fp"), ("fn", "tn")] if own in {"mcc", "markedness"} else [divisors.get(own, ("positives",))]
+    return _of_no_row(path, row) or any(all(row.get(name) == 0 for name in names) for names in either)
+
+
+UNDEFINED = tuple(f"{name}{end}" for name in MORE["metrics"] for end in ("", "_lower", "_upper"))
 
 DOCUMENTED: dict[str, Callable[[tuple[str, ...], Row], bool]] = {
+    **dict.fromkeys(UNDEFINED, _is_undefined),
+    **dict.fromkeys(("fn", "tn", "net_benefit", "standardized", "avoided", "lower", "upper"), _of_no_row),
     # A row that calls nothing positive, or everything, or that counts give none.
     "threshold": lambda *_: True,
     "ks_threshold": lambda *_: True,
     "eer_threshold": lambda *_: True,
     "score_from": lambda *_: True,
     "score_to": lambda *_: True,
-    "precision": lambda _, row: _is_end(row),
     # Operating points: no row meets the condition, or nowhere does the curve.
     "value": lambda path, row: path[0] == "operating_points" and row["metric"] == "recall_at_precision",
-    "tp": lambda path, row: path[0] == "operating_points" and row["metric"] == "recall_at_precision",
-    "fp": lambda path, row: path[0] == "operating_points" and row["metric"] == "recall_at_precision",
+    "tp": lambda path, row: _of_no_row(path, row) or row["metric"] == "recall_at_precision",
+    "fp": lambda path, row: _of_no_row(path, row) or row["metric"] == "recall_at_precision",
     "value_lower": lambda _, row: row["metric"] == "recall_at_precision" and row["value"] is None,
     "value_upper": lambda _, row: row["metric"] == "recall_at_precision" and row["value"] is None,
     "roc": lambda path, _: path[0] == "pairs",  # one of the classes has no rows

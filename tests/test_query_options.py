@@ -23,6 +23,8 @@ RULES = [{"metric": "roc", "max_drop": 0.5}]
         ("curves", SAMPLE, "thresholds", "0.5,0.75", [0.5, 0.75]),
         ("curves", SAMPLE, "thresholds", "[0.5]", [0.5]),
         ("curves", SAMPLE, "thresholds", "0.5", [0.5]),
+        ("curves", SAMPLE, "thresholds", ".5, -.25,1e-1", [0.5, -0.25, 0.1]),
+        ("curves", SAMPLE, "decisions", ".5,.75", [{"at_threshold": 0.5}, {"at_threshold": 0.75}]),
         ("curves", SAMPLE, "interpolation", '{"every": 1}', {"every": 1}),
         ("curves", SAMPLE, "intervals", "{}", {}),
         ("curves", SAMPLE, "lower_is_positive", "True", True),

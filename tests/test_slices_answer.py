@@ -68,8 +68,8 @@ def test_every_slice_is_what_curves_say_of_it(weights: list[float] | None) -> No
         for name, interval in single["intervals"].items():
             ends = (interval or {}).get("lower"), (interval or {}).get("upper")
             assert (table[f"{name}_lower"][number], table[f"{name}_upper"][number]) == ends
-        for name, column in single["operating_points"].items():
-            assert points[name][place] == column
+        for name in ("metric", "at", "value", "threshold", "tp", "fp"):
+            assert points[name][place] == single["operating_points"][name]
 
 
 def test_overall_is_what_curves_say_of_all_rows() -> None:

@@ -186,10 +186,19 @@ class TestProbabilities:
         assert [warning["code"] for warning in apart["warnings"]] == ["separated_classes"]
 
     def test_the_certain_and_wrong_are_counted(self):
-        answer = curves({"scores": [1, 0.4, 0.3], "labels": [0, 1, 0], "include": ["statistics"]})
-        codes = {warning["code"]: warning["detail"] for warning in answer["warnings"]}
-        assert "weigh 1;" in codes["clipped_scores"]
+        wrong = {"scores": [1, 0.4, 0.3], "labels": [0, 1, 0], "include": ["statistics"]}
+        answer = curves(wrong)
+        told = "The score was certain and wrong in 1 row; log_loss counts 36.04 for each."
+        assert details(answer)["clipped_scores"] == told
+        assert details(answer)["certain_scores"].endswith("exactly 0 or 1, and its log odds infinite, in 1 row.")
         assert answer["statistics"]["log_loss"] > 12
+        assert "in 2 rows;" in details(curves(wrong | {"scores": [1, 0, 0.3]}))["clipped_scores"]
+        weighted = details(curves(wrong | {"weights": [2.5, 1, 1]}))
+        assert "in rows that weigh 2.5;" in weighted["clipped_scores"]
+
+
+def details(answer):
+    return {warning["code"]: warning["detail"] for warning in answer["warnings"]}
 
 
 @pytest.mark.parametrize(

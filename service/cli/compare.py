@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from service.cli.asking import Question, RequestPart
-from service.cli.curves import decision_lines
+from service.cli.decision_lines import decision_lines
 from service.cli.decision_options import DECISION_OPTIONS, decision_texts
 from service.cli.layout import (
     chosen_rows,
@@ -157,7 +157,7 @@ def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[
     yield from _difference_lines(document["differences"], how, maybe_paired=maybe_paired)
     yield ""
     if "decisions" in document:
-        yield from decision_lines(document["decisions"], _COMPARISONS.table("decisions").columns)
+        yield from decision_lines(document["decisions"])
         yield ""
     if document["dominance"] is None:
         yield "Dominance and the best curves are omitted: see the warning not_a_sweep."

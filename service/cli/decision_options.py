@@ -4,13 +4,13 @@ Each value adds a decision to those of the request. Knows the grammar of decisio
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import click
 
-from service.cli.options import NAME_LIST, flag
+from service.cli.options import NAME_LIST, OptionsText, flag
 from service.curves.decisions import LIMITS_OF_BEST
 
 _ROWS_AT = {
@@ -49,7 +49,7 @@ def decision_texts(options: dict[str, Any], given: dict[str, str]) -> dict[str, 
         {field: number} for field, text in places.items() for number in _numbers(_ROWS_AT[field][0], text)
     ]
     decisions += _of_best(best, limits)
-    texts = {"decisions": json.dumps(decisions)} if decisions else {}
+    texts: dict[str, str] = {"decisions": _text_of(decisions)} if decisions else {}
     _refuse_both(texts, given, "options for single decisions")
     return texts | level_texts(options, given)
 
@@ -61,7 +61,7 @@ def level_texts(options: dict[str, Any], given: dict[str, str]) -> dict[str, str
         return {}
     if len(_numbers("--level", level)) > 1:
         raise click.UsageError(f"--level takes one number, not {level!r}.")
-    texts = {"intervals": json.dumps({"level": float(level)})}
+    texts: dict[str, str] = {"intervals": OptionsText(json.dumps({"level": float(level)}), {"level": "--level"})}
     _refuse_both(texts, given, "--level")
     return texts
 
@@ -69,6 +69,16 @@ def level_texts(options: dict[str, Any], given: dict[str, str]) -> dict[str, str
 def _refuse_both(texts: dict[str, str], given: dict[str, str], others: str) -> None:
     for name in texts.keys() & given.keys():
         raise click.UsageError(f"{flag(name)} cannot be combined with {others}.")
+
+
+def _text_of(decisions: Sequence[dict[str, Any]]) -> OptionsText:
+    """Decisions as JSON, with the option that gave each of their values."""
+    options = {
+        f"{row}/{field}": _ROWS_AT[field][0] if field in _ROWS_AT else flag(field)
+        for row, decision in enumerate(decisions)
+        for field in decision
+    }
+    return OptionsText(json.dumps(decisions), options)
 
 
 def _of_best(best: str | None, limits: dict[str, str | None]) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from service.answer import answer
 from service.cli.engine_rows import EngineRows
 from service.cli.files import InputFile
 from service.cli.layout import MOST_ROWS, listing_lines, shortened
-from service.cli.options import flag
+from service.cli.options import OptionsText, flag
 from service.request import Request
 from service.wire.answers.parts import Document
 from service.wire.formats.inputs import (
@@ -137,7 +137,11 @@ def _as_option(error: Document, typed: Mapping[str, object]) -> str:
     name, slash, rest = error["pointer"].removeprefix("/").partition("/")
     columns = {typed.get(key, key) for key in _NAMING}
     at_fault = error["code"] == "missing" if name in _NAMING else name not in columns
-    return f"{flag(name)}{slash}{rest}" if name in typed and at_fault else ""
+    if name not in typed or not at_fault:
+        return ""
+    text = typed[name]
+    option = text.options.get(rest) if isinstance(text, OptionsText) else None
+    return option or f"{flag(name)}{slash}{rest}"
 
 
 def problem_lines(

@@ -27,10 +27,13 @@ FRACTION_DECIMALS = 6
 _NONE_CALLED = "nothing is called positive"
 _NONE_GIVEN = "the data have none for this row"
 _NO_ROW = "no row meets the condition, or a warning says why"
+_NONE_OF_ROW = "its row calls nothing positive, or counts give it none"
 MEANING_OF_DASHES = {
     "precision": _NONE_CALLED,
-    **dict.fromkeys(("threshold", "ks_threshold", "eer_threshold", "score_from", "score_to"), _NONE_GIVEN),
+    **dict.fromkeys(("threshold", "score_from", "score_to"), _NONE_GIVEN),
+    **dict.fromkeys(("ks_threshold", "eer_threshold"), _NONE_OF_ROW),
     **dict.fromkeys(("value", "tp", "fp", "value_lower", "value_upper"), _NO_ROW),
+    **dict.fromkeys(("lower", "upper"), "no interval, as a warning says"),
     "min_tpr": "not given",
     "mcclish": "only over fpr or tpr, without min_tpr",
     "standard_error": "the method has none",

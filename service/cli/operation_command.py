@@ -3,7 +3,7 @@
 Knows files, options and operations in general; what each screen shows is in curves.py, tradeoffs.py and so on.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,9 @@ import click
 import orjson
 
 from service.cli.asking import Question, RequestPart
+from service.cli.beside import with_file_beside
 from service.cli.engine_options import FileArgument, engine_options
+from service.cli.explaining import Source
 from service.cli.joined import read_as_one
 from service.cli.layout import printable
 from service.cli.options import Help, Texts, flag, form_options, given_texts
@@ -43,6 +45,19 @@ class Named:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What was typed for the screen of one table or JSON file.
+
+    given    the options, as the texts of a query.
+    words    those of --include that only the screen knows.
+    """
+
+    source: Source
+    given: Texts
+    words: Collection[str]
+
+
+@dataclass(frozen=True)
 class Screen:
     """What a command adds to its operation.
 
@@ -52,7 +67,9 @@ class Screen:
     told      help of options that mean something else on the command line than in a query.
     own       options that no query has.
     texts     what some of these add to the query; removes them from all options, and may refuse those of the query.
-    asked     what the screen requests of a table, given the options and whether an engine reads it; may refuse options.
+    asked     what the screen requests of a table; may refuse options. `lines` then get what was typed, as `wanted`.
+    words     what --include may name for the screen alone.
+    beside    the field of the request that is in a FILE of its own, which the option of this name gives.
     engine    whether an engine may read FILE, with every score ("exact") or within bounds, too ("bounded").
     named     of a command whose several FILEs are an evaluation each; others read them as one table.
     """
@@ -62,7 +79,9 @@ class Screen:
     told: Mapping[str, Help] = field(default_factory=dict)
     own: tuple[click.Option, ...] = ()
     texts: Callable[[dict[str, Any], Texts], Texts] = lambda _options, _given: {}
-    asked: Callable[[Texts, bool], Texts] = lambda _given, _engine: {}
+    asked: Callable[[Wanted], Texts] | None = None
+    words: tuple[str, ...] = ()
+    beside: str = ""
     engine: str = ""
     named: Named | None = None
 
@@ -87,18 +106,19 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
         picture = {} if chart is None else {"chart": chart}
         access = FileAccess.of(options, exact=screen.engine == "exact")
         given = given_texts({key: options.pop(key) for key in form.parameters})
+        words = _taken_out(screen.words, given)
         given |= screen.texts(options, given)
-        for option, value in options.items():
-            if as_json and value is True:
-                raise click.UsageError(f"{flag(option)} is for the summary; it cannot be combined with --json.")
+        if as_json:
+            _refuse_for_json(options, words)
         heading: tuple[str, ...] = ()
-        asked: Mapping[str, object] = {}
         if screen.named is None:
             question = _of_one_table(operation, options.pop("file"), given, access)
-            source = question.parts[0].source
-            heading = (source.name, "")
-            if source.is_table and not as_json:
-                asked = options_of(screen.asked(given, access.engine is not None), form.fields)
+            if screen.beside:
+                question = with_file_beside(question, screen.beside, options.pop(screen.beside), given, access)
+            wanted = Wanted(question.parts[0].source, given, words)
+            heading = (wanted.source.name, "")
+            asked = {} if as_json else _asked_of_table(screen, wanted, form)
+            options |= {} if screen.asked is None else {"wanted": wanted}
         else:
             question = screen.named.question(options.pop("files"), given, access, options)
             asked = {} if as_json else screen.named.asked(question, options)
@@ -113,13 +133,46 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
             click.echo()
             print_curves(question.ask(TEXT, picture=picture).decode())
 
-    parameters = [_FILES if screen.named is None else screen.named.argument, *form_options(form, screen.told)]
+    return click.Command(name, callback=run, params=_parameters(operation, screen, form), help=screen.help)
+
+
+def _asked_of_table(screen: Screen, wanted: Wanted, form: TableForm) -> Mapping[str, object]:
+    """What the screen requests of a table; the options of a JSON file are its fields. Raises UsageError."""
+    if wanted.words and not wanted.source.is_table:
+        raise click.UsageError("--include is for tables; in a JSON file, options are fields.")
+    if screen.asked is None or not wanted.source.is_table:
+        return {}
+    return options_of(screen.asked(wanted), form.fields)
+
+
+def _refuse_for_json(options: Mapping[str, Any], words: Collection[str]) -> None:
+    """Refuse what is for the summary only. Raises UsageError."""
+    given = [flag(option) for option, value in options.items() if value is True]
+    for option in (*given, *(f"--include {word}" for word in words)):
+        raise click.UsageError(f"{option} is for the summary; it cannot be combined with --json.")
+
+
+def _parameters(operation: Operation, screen: Screen, form: TableForm) -> list[click.Parameter]:
+    """The argument and the options of a command."""
+    files = _FILES if screen.named is None else screen.named.argument
+    parameters: list[click.Parameter] = [files, *form_options(form, screen.told)]
     parameters += engine_options(exact=screen.engine == "exact") if screen.engine else []
     parameters += [*screen.own, *SERVER_OPTIONS]
     parameters += [PLOT_OPTION] if SVG in operation.media_types else []
     parameters += [SHOW_OPTION] if TEXT in operation.media_types else []
     parameters += chart_options(operation.name)
-    return click.Command(name, callback=run, params=parameters, help=screen.help)
+    return parameters
+
+
+def _taken_out(words: Collection[str], given: Texts) -> list[str]:
+    """Remove from --include the words that only the screen knows."""
+    names = [name.strip() for name in given.get("include", "").split(",")]
+    found = [name for name in names if name in words]
+    if found:
+        del given["include"]
+        others = ",".join(name for name in names if name not in words)
+        given |= {"include": others} if others else {}
+    return found
 
 
 _FILES = FileArgument(["file"], metavar="FILE...", nargs=-1, required=True)

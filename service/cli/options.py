@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import click
 
@@ -71,6 +71,22 @@ class Commands(click.Group):
 
 Texts = dict[str, str]
 """Options as the texts of a query."""
+
+
+class OptionsText(str):
+    """The text of a field that several options make.
+
+    options   {where a value is in the field: the option that gave it}
+    """
+
+    __slots__ = ("options",)
+    options: Mapping[str, str]
+
+    def __new__(cls, text: str, options: Mapping[str, str]) -> Self:
+        """Keep both."""
+        made = super().__new__(cls, text)
+        made.options = options
+        return made
 
 
 def query_text(value: object) -> str:

@@ -72,7 +72,7 @@ class RisingThresholds(DomainError):
 
 
 class TooManyPoints(DomainError):
-    """The requested interpolation has more rows than the limit."""
+    """A curve, or points with intervals, have more rows than the limit."""
 
 
 class NoRowMeets(DomainError):

@@ -27,6 +27,8 @@ class Points:
     counts    tp, fp, fn and tn.
     counted   whether they are known to be integers, so that nobody need look for fractions.
     metrics   {name: its values}, those that were asked for.
+    rows      those of the table; None for all.
+    ends      {name: the lower and the upper ends of its intervals, (2, n)}, if they were asked for.
     """
 
     threshold: FloatArray
@@ -38,6 +40,8 @@ class Points:
     precision: FloatArray
     on_hull: BoolArray
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
+    rows: IntArray | None = None
+    ends: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def tp(self) -> FloatArray | IntArray:
@@ -69,6 +73,7 @@ def points_of(table: ConfusionTable, hull: RocHull, keep: str, metrics: Iterable
     For the scores of `areas.roc_area`: fpr 0, 0, 0, 1, 1 and tpr 0, 1/3, 2/3, 2/3, 1, of which the fourth row is below
     the hull.
     """
+    kept: IntArray | None = None
     rows, on_hull = table, hull.members
     if keep != "all":
         kept = _kept_rows(table, hull, keep)
@@ -84,6 +89,7 @@ def points_of(table: ConfusionTable, hull: RocHull, keep: str, metrics: Iterable
         precision=precision if rows.positives + rows.negatives < LARGEST_EXACT_INTEGER else rows.precision,
         on_hull=on_hull,
         metrics={name: values_of(name, rows) for name in {*metrics} - {*Points.__slots__}},
+        rows=kept,
     )
 
 

@@ -85,7 +85,7 @@ def interpolated_pr(table: ConfusionTable, interpolation: Every | AtRecall, limi
 
 def _check_limit(points: float, limit: float) -> None:
     if points > limit:
-        raise TooManyPoints(f"This interpolation has more points than the limit of {limit}.")
+        raise TooManyPoints(f"This interpolation has more points than the limit of {limit}.", "interpolation")
 
 
 def _steps(table: ConfusionTable, every: float, limit: float) -> FloatArray:

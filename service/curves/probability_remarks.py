@@ -6,7 +6,7 @@ Knows probabilities and what is computed from them.
 from collections.abc import Iterator
 
 from service.curves.confusion import ConfusionTable
-from service.curves.errors import joined, plain
+from service.curves.errors import counted_rows, joined, plain
 from service.curves.probability_statistics import ProbabilityStatistics
 from service.curves.score_probabilities import are_probabilities, score_range
 
@@ -15,6 +15,9 @@ _STATISTICS = (
     *("calibration_slope", "calibration_intercept"),
 )
 """The statistics of probabilities."""
+
+BEYOND_PROBABILITIES = "probabilities are needed, from 0 to 1"
+"""Why numbers are null if scores are not all between 0 and 1."""
 
 Remark = tuple[str, str]
 """The code and the detail of a warning."""
@@ -30,7 +33,7 @@ def remarks(
     if found is None:
         return
     if statistics:
-        yield from _of_statistics(found)
+        yield from _of_statistics(found, table)
     if binned and found.options.by == "width" and found.reliability.is_crowded:
         yield "crowded_bin", 'One bin has at least 90 % of the examples; "by": "mass" divides them evenly.'
 
@@ -43,18 +46,18 @@ def _of_scores(table: ConfusionTable, names: list[str]) -> Iterator[Remark]:
         yield "brier_omitted", f"{are}every score is needed, and counts and chosen thresholds do not give it."
     elif not are_probabilities(*scores):
         low, high = map(plain, scores)
-        yield "brier_omitted", f"{are}probabilities are needed, from 0 to 1, and scores go from {low} to {high}."
+        yield "brier_omitted", f"{are}{BEYOND_PROBABILITIES}, and scores go from {low} to {high}."
     elif not 0 <= scores[0] <= scores[1] <= 1:
         beyond = [f"{plain(score)} counts as {int(score > 1)}" for score in scores if not 0 <= score <= 1]
         yield "rounded_scores", f"As a probability, {joined(beyond)}."
 
 
-def _of_statistics(found: ProbabilityStatistics) -> Iterator[Remark]:
+def _of_statistics(found: ProbabilityStatistics, table: ConfusionTable) -> Iterator[Remark]:
     if found.clipped:
-        detail = f"Examples that were certain and wrong weigh {plain(found.clipped)}; log_loss counts 36.04 for each."
-        yield "clipped_scores", detail
+        rows = _rows(found.clipped, table)
+        yield "clipped_scores", f"The score was certain and wrong in {rows}; log_loss counts 36.04 for each."
     if found.certain:
-        why = f"examples with a score of exactly 0 or 1, whose log odds are infinite, weigh {plain(found.certain)}."
+        why = f"the score is exactly 0 or 1, and its log odds infinite, in {_rows(found.certain, table)}."
         yield "certain_scores", f"calibration_slope and calibration_intercept are null: {why}"
         return
     if found.separated:
@@ -66,3 +69,8 @@ def _of_statistics(found: ProbabilityStatistics) -> Iterator[Remark]:
         are = "are" if len(missing) > 1 else "is"
         why = "scores are too close to each other, or weights too far apart, for a fit in doubles."
         yield "separated_classes", f"{joined(missing)} {are} null: {why}"
+
+
+def _rows(weight: float, table: ConfusionTable) -> str:
+    """Name rows by their number or, with weights, by what they weigh."""
+    return counted_rows(int(weight)) if table.counted else f"rows that weigh {plain(weight)}"

@@ -24,7 +24,7 @@ from service.curves.operating_points import OperatingPoint, OperatingPoints, ope
 from service.curves.partial_areas import PartialAreas, PartialRange, partial_areas
 from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
-from service.inference.metric import AREAS_WITH_INTERVALS, Metric
+from service.inference.metric import Metric
 from service.inference.models import Models
 
 BOUNDED = CurvesWarning(
@@ -66,7 +66,7 @@ class BoundedCurves:
     """What open groups add to the curves of the rows at their ends."""
 
     bounds: dict[str, Enclosure | None]
-    intervals: Mapping[str, Interval | None] | None
+    intervals: Mapping[Metric, Interval | None] | None
     warnings: tuple[CurvesWarning, ...]
 
 
@@ -95,11 +95,15 @@ def has_bounds(evaluation: Evaluation, options: CurvesOptions) -> bool:
 
 
 def bound_curves(
-    curves: Curves, groups: Histogram, options: CurvesOptions, intervals: IntervalOptions | None
+    curves: Curves,
+    groups: Histogram,
+    options: CurvesOptions,
+    metrics: Sequence[Metric],
+    intervals: IntervalOptions | None,
 ) -> BoundedCurves:
     """Return all bounds, and replace the values in `curves`, which come from the rows at the ends of groups.
 
-    Each is replaced by the middle of its bounds.
+    Each is replaced by the middle of its bounds. `metrics` get intervals, if these are requested.
     """
     best, worst = best_and_worst(groups)
     bounds = between(worst.areas, best.areas)
@@ -111,7 +115,7 @@ def bound_curves(
         curves.partial = _parts(options.partial, (worst, best))
     found, warnings = None, [BOUNDED]
     if intervals is not None:
-        found, more = _intervals((worst, best), intervals)
+        found, more = _intervals((worst, best), metrics, intervals)
         warnings += more
     return BoundedCurves(bounds, found, tuple(dict.fromkeys(warnings)))
 
@@ -143,15 +147,11 @@ def _middle(lower: FloatArray, upper: FloatArray) -> FloatArray:
 
 
 def _intervals(
-    orders: Sequence[Arranged], options: IntervalOptions
-) -> tuple[dict[str, Interval | None], tuple[CurvesWarning, ...]]:
-    """The intervals of areas, from the lower end at worst to the upper end at best; without a standard error."""
-    metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
+    orders: Sequence[Arranged], metrics: Sequence[Metric], options: IntervalOptions
+) -> tuple[dict[Metric, Interval | None], tuple[CurvesWarning, ...]]:
+    """The intervals of metrics, from the lower end at worst to the upper end at best; without a standard error."""
     worst, best = (Estimates(Models.of(each), options, [(metric, False) for metric in metrics]) for each in orders)
-    found: dict[str, Interval | None] = {}
-    for metric in metrics:
-        low, high = (each.interval(metric, options.level) for each in (worst, best))
-        found[metric.name] = spanning(low, high)
+    found = {metric: spanning(*(each.interval(metric, options.level) for each in (worst, best))) for metric in metrics}
     return found, worst.warnings + best.warnings
 
 

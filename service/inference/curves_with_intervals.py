@@ -2,12 +2,12 @@
 
     build the table and its hull, and read the curves off them
     read off what a picture draws, if one is wanted
-    find the bounds, if there are open groups, and the intervals of areas and bands, if they are wanted
+    find the bounds, if there are open groups, and intervals and bands, if they are wanted
 
 Knows the curves and the intervals, not how they are computed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from service.curves.areas import areas
@@ -16,7 +16,7 @@ from service.curves.bounds import Enclosure
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
-from service.curves.errors import NeedsExactGroups, joined
+from service.curves.errors import NeedsExactGroups, enumerated, joined
 from service.curves.evaluation import (
     Curves,
     CurvesOptions,
@@ -29,10 +29,10 @@ from service.curves.evaluation import (
 from service.curves.histogram import Histogram
 from service.inference.bands import BandOptions, Bands, bands
 from service.inference.bounded import bound_curves, has_bounds
-from service.inference.decision_intervals import net_benefit_ends, with_intervals
+from service.inference.decision_intervals import net_benefit_ends, point_ends, with_intervals
 from service.inference.estimates import Estimates, omitted
 from service.inference.intervals import Interval, IntervalOptions
-from service.inference.metric import AREAS_WITH_INTERVALS, Metric
+from service.inference.metric import AREAS_WITH_INTERVALS, PARTIAL, POINTS_WITH_INTERVALS, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.probability_errors import bin_ends, ece_if_calibrated, statistic_intervals, without_spread
 
@@ -47,6 +47,7 @@ class EvaluatedCurves:
     net_benefit_ends  those of net benefits, if intervals were requested.
     bin_ends  the ends of the intervals of the bins of `reliability`; None if the number of examples is unknown.
     bands     those of the curves, if they were requested.
+    of_points, of_parts  the intervals of operating points, and of the means of parts, in the order requested.
     """
 
     curves: Curves
@@ -57,6 +58,8 @@ class EvaluatedCurves:
     bin_ends: tuple[FloatArray, FloatArray] | None = None
     net_benefit_ends: tuple[FloatArray, FloatArray] | None = None
     bands: Bands | None = None
+    of_points: Sequence[Interval | None] | None = None
+    of_parts: Sequence[Interval | None] | None = None
 
     @property
     def positives(self) -> float:
@@ -97,40 +100,24 @@ def evaluate_with_intervals(
     curves.warnings = one_vs_rest(evaluation, options.tuning) + curves.warnings
     if curves.auc is not None and not isinstance(evaluation, Counts):  # which have no direction
         curves.warnings += below_chance([curves.auc.roc])
-    if intervals is not None and curves.decisions is not None:
-        judged = curves.decisions, options.decisions, EvaluatedModel(evaluation, tables.whole), intervals.level
-        tuned = options.tuning is not None
-        curves.decisions, more = with_intervals(*judged, tuned=tuned, tunable=tunable)
-        curves.warnings += more
     drawing = None
     if drawn is not None:
         prevalence = None if options.net_benefit is None else options.net_benefit.prevalence
         drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn, prevalence)
         curves.auc = curves.auc or areas(table, table.select(tables.hull.vertices))  # a picture always shows them
-    if bounded and isinstance(evaluation, Histogram):
-        bounded_curves = bound_curves(curves, evaluation, options, intervals)
-        warnings = curves.warnings + bounded_curves.warnings
-        return EvaluatedCurves(curves, warnings, bounded_curves.intervals, drawing, bounded_curves.bounds)
     model = EvaluatedModel(evaluation, table, known=curves.auc)
+    if intervals is not None:
+        whole = model if tables.whole is table else EvaluatedModel(evaluation, tables.whole)
+        curves.warnings += _add_ends(curves, options, (model, whole), intervals.level, tunable=tunable)
+    if bounded and isinstance(evaluation, Histogram):
+        of_groups = bound_curves(curves, evaluation, options, _metrics(options), intervals)
+        warnings = curves.warnings + of_groups.warnings
+        answered = EvaluatedCurves(curves, warnings, drawing=drawing, bounds=of_groups.bounds)
+        return answered if of_groups.intervals is None else _in_places(answered, of_groups.intervals, options)
     ends = _judged(curves, model, 0.95 if intervals is None else intervals.level)
     of_bands = None if band is None else bands(model, band, intervals or IntervalOptions(), drawn)
-    if intervals is None:
-        return _with_bands(EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends), of_bands)
-    metrics = [Metric(name) for name in AREAS_WITH_INTERVALS]
-    estimates = Estimates(Models((model,)), intervals, [(metric, False) for metric in metrics])
-    found = {metric.name: estimates.interval(metric, intervals.level) for metric in metrics}
-    # The areas already carry the warning that rows are not a sweep.
-    warnings = tuple(warning for warning in estimates.warnings if warning not in curves.warnings)
-    if curves.statistics is not None:
-        of = curves.statistics, curves.probabilities, model.strata
-        found |= statistic_intervals(*of, intervals.level, found["roc"])
-        if model.strata.enough:
-            warnings += tuple(omitted(*each) for each in without_spread(curves.statistics, found))
-    benefit = None
-    if curves.net_benefit is not None and options.net_benefit is not None:
-        benefit = net_benefit_ends(curves.net_benefit, options.net_benefit, model, intervals.level)
-    answered = curves, curves.warnings + warnings, found, drawing
-    return _with_bands(EvaluatedCurves(*answered, bin_ends=ends, net_benefit_ends=benefit), of_bands)
+    answered = EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends)
+    return _with_bands(answered if intervals is None else _estimated(answered, model, options, intervals), of_bands)
 
 
 def _with_bands(found: EvaluatedCurves, of_bands: Bands | None) -> EvaluatedCurves:
@@ -139,6 +126,82 @@ def _with_bands(found: EvaluatedCurves, of_bands: Bands | None) -> EvaluatedCurv
         return found
     more = tuple(warning for warning in of_bands.warnings if warning not in found.warnings)
     return replace(found, bands=of_bands, warnings=found.warnings + more)
+
+
+def _add_ends(
+    curves: Curves,
+    options: CurvesOptions,
+    models: tuple[EvaluatedModel, EvaluatedModel],
+    level: float,
+    *,
+    tunable: bool,
+) -> tuple[CurvesWarning, ...]:
+    """Add to decisions and points the ends of intervals, and say where there are none.
+
+    The models have the table, and that of all scores, in whose rows decisions are.
+    """
+    model, whole = models
+    warnings: tuple[CurvesWarning, ...] = ()
+    if curves.decisions is not None:
+        judged, tuned = (curves.decisions, options.decisions, whole, level), options.tuning is not None
+        curves.decisions, warnings = with_intervals(*judged, tuned=tuned, tunable=tunable)
+    if curves.points is not None and options.metrics:
+        curves.points.ends = point_ends(curves.points, options.metrics, model, level)
+    best = dict.fromkeys(str(each) for each in _points(options) if each.name not in POINTS_WITH_INTERVALS)
+    if best and model.table.rises and model.strata.enough:
+        detail = (
+            f"lower, upper and method of operating points are null for {enumerated([*best])}: the best of all rows, "
+            "chosen on the same data. A decision at a threshold has intervals."
+        )
+        warnings += (CurvesWarning("interval_omitted", detail),)
+    return warnings
+
+
+def _estimated(
+    answered: EvaluatedCurves, model: EvaluatedModel, options: CurvesOptions, intervals: IntervalOptions
+) -> EvaluatedCurves:
+    """Add the intervals of areas, points, parts, statistics and net benefits, and their warnings."""
+    curves, metrics = answered.curves, _metrics(options)
+    estimates = Estimates(Models((model,)), intervals, [(metric, False) for metric in metrics])
+    found = _in_places(answered, {each: estimates.interval(each, intervals.level) for each in metrics}, options)
+    # The areas already carry the warning that rows are not a sweep.
+    warnings = tuple(warning for warning in estimates.warnings if warning not in curves.warnings)
+    of_names = dict(found.intervals or {})
+    if curves.statistics is not None:
+        of = curves.statistics, curves.probabilities, model.strata
+        of_names |= statistic_intervals(*of, intervals.level, of_names["roc"])
+        if model.strata.enough:
+            warnings += tuple(omitted(*each) for each in without_spread(curves.statistics, of_names))
+    benefit = None
+    if curves.net_benefit is not None and options.net_benefit is not None:
+        benefit = net_benefit_ends(curves.net_benefit, options.net_benefit, model, intervals.level)
+    return replace(found, intervals=of_names, warnings=answered.warnings + warnings, net_benefit_ends=benefit)
+
+
+def _in_places(
+    answered: EvaluatedCurves, found: Mapping[Metric, Interval | None], options: CurvesOptions
+) -> EvaluatedCurves:
+    """Add the intervals of areas, of operating points and of parts."""
+    return replace(
+        answered,
+        intervals={name: found[Metric(name)] for name in AREAS_WITH_INTERVALS},
+        of_points=[found.get(metric) for metric in _points(options)],
+        of_parts=[found[metric] for metric in _parts(options)],
+    )
+
+
+def _metrics(options: CurvesOptions) -> list[Metric]:
+    """What has intervals: areas, points of curves, and the means of parts."""
+    points = [each for each in _points(options) if each.name in POINTS_WITH_INTERVALS]
+    return [*map(Metric, AREAS_WITH_INTERVALS), *points, *_parts(options)]
+
+
+def _points(options: CurvesOptions) -> list[Metric]:
+    return [Metric(each.metric, each.at) for each in options.operating_points]
+
+
+def _parts(options: CurvesOptions) -> list[Metric]:
+    return [Metric(PARTIAL, part=each) for each in options.partial]
 
 
 def _judged(curves: Curves, model: EvaluatedModel, level: float) -> tuple[FloatArray, FloatArray] | None:

@@ -1,10 +1,10 @@
-"""Score intervals of metrics of decisions and of net benefit: functions of recall and fpr at a row not chosen by luck.
+"""Score intervals of metrics of rows, of decisions and of points, and of net benefit: functions of recall and fpr.
 
-A row chosen by a threshold or a budget is taken as given. The best row was chosen on the same data, so an interval
-there would be too high; with a tuning sample it was not. Knows decisions, models and the intervals of rates.
+A row is taken as given, as one chosen by a threshold or a budget. The best row was chosen on the same data, so an
+interval there would be too high; with a tuning sample it was not. Knows decisions, points and models.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +13,17 @@ from service.curves.arrays import FloatArray, blocks
 from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable
 from service.curves.decisions import Decided, Decision
-from service.curves.errors import enumerated
+from service.curves.errors import TooManyPoints, enumerated
 from service.curves.evaluation import CurvesWarning
 from service.curves.net_benefit import NetBenefit, NetBenefitOptions, rows_of_probabilities
+from service.curves.points import Points
 from service.curves.row_metrics import ROW_METRICS, Matrices
 from service.inference.intervals import normal_quantile
 from service.inference.models import EvaluatedModel
 from service.inference.proportions import range_including, split, wilson
+
+MOST_POINTS = 2_000
+"""The most points whose metrics get intervals."""
 
 _AT_ONCE = 90
 """For this many rows, the values in all directions of the error stay in the processor's cache."""
@@ -41,9 +45,29 @@ def with_intervals(
     """
     best = [] if tuned else [str(each) for each in decisions if each.best is not None]
     rows = [None if name in best else row for name, row in zip(decided.decision, decided.rows, strict=True)]
-    totals = (np.full(len(rows), total) for total in (model.table.positives, model.table.negatives))
-    ends = score_ends(decided.metrics, shares_at(model, rows), *totals, level=level)
+    ends = _ends_at(rows, decided.metrics, model, level)
     return replace(decided, ends=ends), ((_omitted_at(best, tunable=tunable),) if best else ())
+
+
+def point_ends(points: Points, metrics: Iterable[str], model: EvaluatedModel, level: float) -> dict[str, FloatArray]:
+    """The ends of the intervals of metrics at points of the model's table, {name: (2, n)}; NaN where there are none.
+
+    Raises TooManyPoints.
+    """
+    if points.fpr.size > MOST_POINTS:
+        detail = f"At most {MOST_POINTS:,} points get intervals of metrics, and there are {points.fpr.size:,}"
+        raise TooManyPoints(f"{detail}: keep fewer, or name rows in decisions.", "metrics")
+    rows = range(points.fpr.size) if points.rows is None else points.rows.tolist()
+    values = {name: points.metrics[name] if name in points.metrics else getattr(points, name) for name in metrics}
+    return _ends_at(rows, values, model, level)
+
+
+def _ends_at(
+    rows: Sequence[int | None], metrics: Mapping[str, FloatArray], model: EvaluatedModel, level: float
+) -> dict[str, FloatArray]:
+    """The ends of the intervals of metrics at rows of the model's table, as `score_ends`."""
+    totals = (np.full(len(rows), total) for total in (model.table.positives, model.table.negatives))
+    return score_ends(metrics, shares_at(model, rows), *totals, level=level)
 
 
 def rows_applied(table: ConfusionTable, chosen: Decided, decisions: Sequence[Decision]) -> list[int | None]:
@@ -60,11 +84,10 @@ def shares_at(model: EvaluatedModel, rows: Sequence[int | None]) -> FloatArray:
     NaN for None, and all of them if there are too few examples for intervals.
     """
     found = np.full((4, len(rows)), np.nan)
-    if model.table.rises and model.strata.enough:
-        for place, row in in_time(enumerate(rows)):
-            if row is not None:
-                recall, fpr = model.shares_at(row)
-                found[:, place] = recall.value, recall.trials, fpr.value, fpr.trials
+    there = [place for place, row in enumerate(rows) if row is not None]
+    if there and model.table.rises and model.strata.enough:
+        (recall, of_recall), (fpr, of_fpr) = model.shares_of_rows(np.array([row for row in rows if row is not None]))
+        found[:, there] = recall, of_recall, fpr, of_fpr
     return found
 
 

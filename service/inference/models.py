@@ -108,6 +108,12 @@ class EvaluatedModel:
         sizes = [each.effective_size(called_at(row, each)) for each in self.strata.classes]
         return Share(called[0] / self.table.positives, sizes[0]), Share(called[1] / self.table.negatives, sizes[1])
 
+    def shares_of_rows(self, rows: IntArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Recall and fpr of rows, each with its trials, (n,)."""
+        rates = (self.table.tp[rows] / self.table.positives, self.table.fp[rows] / self.table.negatives)
+        sizes = (each.effective_sizes(rows) for each in self.strata.classes)
+        return list(zip(rates, sizes, strict=True))
+
     def row(self, metric: Metric) -> int:
         """The row of the metric's decision, which exists."""
         _, row = self._read(metric)

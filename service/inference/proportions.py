@@ -114,7 +114,7 @@ class PairedShares:
         return variance
 
 
-def wilson(values: float | FloatArray, trials: float, z: FloatArray) -> FloatArray:
+def wilson(values: float | FloatArray, trials: float | FloatArray, z: FloatArray) -> FloatArray:
     """Wilson's ends of proportions, (n,): (p + z²/2n + z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n).
 
     0.9 of 50 trials: 0.7864 and 0.9565 for z = ±1.96.

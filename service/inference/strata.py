@@ -77,6 +77,26 @@ class Stratum:
         spread, weighted = float(masses @ squares), float((masses * shares) @ squares)
         return min(self.effective, spread * float(masses.sum()) / weighted) if weighted else self.effective
 
+    def effective_sizes(self, rows: IntArray) -> FloatArray:
+        """The effective numbers of examples for the shares that rows of the first table call positive, (n,).
+
+        As `effective_size` of 1 for each example that a row calls positive and 0 for the others, from sums up to it.
+        """
+        if self.weights is None:
+            return np.full(rows.size, self.size)
+        shares = self.weights / self.weights.max()
+        order = np.argsort(self.rows[0], kind="stable")
+        masses, stops = (self.examples * shares)[order], self.rows[0][order].searchsorted(rows, side="right")
+        called, others = _sums_around(masses, stops)
+        rate, rest = called / (called + others), others / (called + others)
+        spread = called * rest**2 + others * rate**2
+        squares = _sums_around(masses * shares[order], stops)
+        weighted = squares[0] * rest**2 + squares[1] * rate**2
+        sizes = np.full(rows.size, self.effective)
+        np.divide(spread * (called + others), weighted, out=sizes, where=weighted > 0)
+        least: FloatArray = np.minimum(sizes, self.effective)
+        return least
+
 
 @dataclass(frozen=True, eq=False)
 class Strata:
@@ -181,6 +201,12 @@ def _rows_of_groups(groups: Histogram, table: ConfusionTable) -> IntArray:
     if not groups.lower_is_positive:
         ends, thresholds = -ends, -thresholds
     return np.minimum(np.searchsorted(thresholds, ends) + 1, table.tp.size - 1)
+
+
+def _sums_around(values: FloatArray, stops: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The sums of what is before each stop, and of what is not, (n,)."""
+    before, after = np.append(0.0, np.cumsum(values)), np.append(np.cumsum(values[::-1])[::-1], 0.0)
+    return before[stops], after[stops]
 
 
 def _classes(sample: Sample) -> tuple[IntArray, IntArray]:

@@ -1,12 +1,13 @@
 """`POST /v1/comparisons`: several evaluations of one data set side by side."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
 
 from service.curves.comparison import Best, Comparison, evaluate_comparison
+from service.curves.evaluation import NOT_A_SWEEP, CurvesWarning
 from service.inference.differences import (
     AreaDifference,
     AreaInterval,
@@ -53,8 +54,14 @@ def _evaluate(checked: ComparisonsRequest, selection: Selection, limits: Limits)
         return comparison
     found = evaluate_differences(checked.evaluations, checked.differences, decisions, comparison.decisions)
     parts = {each.name: getattr(comparison, each.name) for each in fields(Comparison)} | {"decisions": found.decisions}
-    warnings = tuple(dict.fromkeys(comparison.warnings + found.warnings))
+    of_areas = (_also_of_intervals(each) if each.code == NOT_A_SWEEP.code else each for each in comparison.warnings)
+    of_differences = (each for each in found.warnings if each != NOT_A_SWEEP)  # which names no evaluation
+    warnings = tuple(dict.fromkeys((*of_areas, *of_differences)))
     return ComparisonWithDifferences(**parts | {"warnings": warnings}, differences=found)
+
+
+def _also_of_intervals(warning: CurvesWarning) -> CurvesWarning:
+    return replace(warning, detail=f"{warning.detail} Intervals and differences of these areas are null, too.")
 
 
 def _intervals(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or ABSENT

@@ -18,7 +18,13 @@ from service.operations.curve_tables import (
 )
 from service.operations.operation import Operation, Selection
 from service.operations.probability_cells import CALIBRATION, STATISTICS
-from service.operations.row_cells import POINTS, metric_cells_besides, with_metrics
+from service.operations.row_cells import (
+    POINTS,
+    interval_cells,
+    metric_cells_besides,
+    with_interval_columns,
+    with_metrics,
+)
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
 from service.wire.answers.parts import (
     ABSENT,
@@ -54,7 +60,17 @@ def _read_off(name: str) -> Any:  # noqa: ANN401  # a function of a result
 
 def _points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object or a mapping with columns, None, or ABSENT
     points = _included("points")(found)
-    return with_metrics(points, POINTS, points.metrics) if getattr(points, "metrics", None) else points
+    if points is None or points is ABSENT or not (points.metrics or points.ends):
+        return points
+    return with_metrics(points, POINTS, points.metrics, points.ends)
+
+
+def _operating_points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
+    points = found.curves.operating_points
+    if points is None:
+        return ABSENT
+    read = {each.name: getattr(points, each.name) for each in OPERATING_POINTS if hasattr(points, each.name)}
+    return with_interval_columns(read, _OF_VALUE, found.of_points)
 
 
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
@@ -80,7 +96,8 @@ def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name,
         "to": [each.end for each in parts.ranges],
         "min_tpr": [each.min_tpr for each in parts.ranges],
     }
-    return ranges | {each.name: getattr(parts, each.name) for each in _PARTIAL_AREAS if hasattr(parts, each.name)}
+    read = {each.name: getattr(parts, each.name) for each in _PARTIAL_AREAS if hasattr(parts, each.name)}
+    return with_interval_columns(ranges | read, _OF_MEAN, found.of_parts)
 
 
 _PARTIAL_AREAS = (
@@ -108,6 +125,9 @@ _PARTIAL_AREAS = (
     Cells.number("mean_upper", "With open groups only, the highest mean possible.", null=True, sometimes=True),
 )
 
+_OF_VALUE, _OF_MEAN = interval_cells("value"), interval_cells("mean", error=True)
+"""The columns of intervals of operating points and of partial areas."""
+
 ANSWER: tuple[Part, ...] = (
     *TOTAL_VALUES,
     AnswerRow(
@@ -122,7 +142,8 @@ ANSWER: tuple[Part, ...] = (
     ),
     AnswerTable(
         "points",
-        "The rows of the table in curve order, with the ROC and the precision-recall view of each.",
+        "The rows of the table in curve order, with the ROC and the precision-recall view of each. With `metrics` and "
+        "`intervals`, at most 2,000 rows, and each of these metrics has the ends of its score interval.",
         _points,
         sometimes=True,
         columns=(*POINTS, *metric_cells_besides(POINTS)),
@@ -240,9 +261,10 @@ ANSWER: tuple[Part, ...] = (
     AnswerTable(
         "operating_points",
         "Metrics at the requested points, in that order. `threshold`, `tp` and `fp` are those of the best row that "
-        "meets the condition; all are `null` if no row does.",
-        _read_off("operating_points"),
-        columns=OPERATING_POINTS,
+        "meets the condition; all are `null` if no row does. With `intervals`, `tpr_at_fpr` and `precision_at_recall` "
+        "have one; the others take the best of all rows.",
+        _operating_points,
+        columns=(*OPERATING_POINTS, *_OF_VALUE),
         needs="the option operating_points",
         sometimes=True,
     ),
@@ -257,6 +279,7 @@ ANSWER: tuple[Part, ...] = (
             Cells.exact("to", "Where it ends."),
             Cells.exact("min_tpr", "The lowest true positive rate that counts; `null` if none was given.", null=True),
             *_PARTIAL_AREAS,
+            *_OF_MEAN,
         ),
         needs="the option partial",
         sometimes=True,
@@ -290,7 +313,9 @@ ANSWER: tuple[Part, ...] = (
 
 
 _BAND_TABLES = frozenset(("roc_band", "pr_band"))
-_TABLES_WITH_INTERVALS = frozenset(("intervals", "decisions", "reliability", "net_benefit")) | _BAND_TABLES
+_TABLES_WITH_INTERVALS = _BAND_TABLES | {
+    *("intervals", "operating_points", "partial", "decisions", "reliability", "net_benefit")
+}
 
 _PARTS_OF_TABLES = {"bounds": "auc", "intervals": "statistics"}
 """{table: the part of `include` that decides what is in it}"""
@@ -340,7 +365,8 @@ def _evaluate(checked: CurvesRequest, selection: Selection, limits: Limits) -> E
             net_benefit=options.net_benefit if selection.has("net_benefit") else None,
             decisions=options.decisions if selection.has("decisions") else (),
         )
-        intervals = intervals if selection.table in _TABLES_WITH_INTERVALS else None
+        has_ends = selection.table == "points" and options.metrics
+        intervals = intervals if has_ends or selection.table in _TABLES_WITH_INTERVALS else None
         band = band if selection.table in _BAND_TABLES else None
     options = replace(options, max_interpolated_rows=limits.max_interpolated_rows)
     return evaluate_with_intervals(checked.evaluation, options, intervals, selection.drawing, band)

@@ -25,7 +25,8 @@ STATISTICS = (
     ),
     Cells.score(
         "ks_threshold",
-        "The threshold of that row, the first of several; `null` if it has none, as at the origin.",
+        "The threshold of that row, the first of several; `null` if the row calls nothing positive, or if counts give "
+        "it none.",
         null=True,
     ),
     Cells.number(
@@ -65,7 +66,7 @@ STATISTICS = (
     ),
     Cells.score(
         "eer_threshold",
-        "The threshold of the row whose two rates are nearest to each other; `null` if it has none.",
+        "The threshold of the row whose two rates are nearest to each other; `null` as `ks_threshold` is.",
         null=True,
     ),
     Cells.number(

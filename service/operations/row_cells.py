@@ -1,10 +1,13 @@
 """The columns of rows of a confusion table: those of curves, of decisions, and metrics of either."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from service.curves.decisions import Decided
 from service.curves.row_metrics import ROW_METRICS
+from service.inference.intervals import Interval
 from service.wire.answers.parts import Cells
 
 POINTS = (
@@ -62,21 +65,52 @@ METRIC_CELLS_WITH_ENDS = tuple(
 
 
 def metric_cells_besides(columns: Iterable[Cells]) -> tuple[Cells, ...]:
-    """The columns of metrics that are not among those that are always there."""
+    """The columns of metrics, with the ends of intervals, that are not among those that are always there."""
     names = {each.name for each in columns}
-    return tuple(each for each in METRIC_CELLS if each.name not in names)
+    return tuple(each for each in METRIC_CELLS_WITH_ENDS if each.name not in names)
 
 
-def with_metrics(rows: Any, columns: Iterable[Cells], metrics: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  # an object with these columns
-    """Columns read off an object, and metrics, by name."""
-    return {each.name: getattr(rows, each.name) for each in columns} | {**metrics}
+def with_metrics(
+    rows: Any,  # noqa: ANN401  # an object with these columns
+    columns: Iterable[Cells],
+    metrics: Mapping[str, Any],
+    ends: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Columns read off an object, metrics, and the lower and upper ends of their intervals, by name."""
+    of_ends = {
+        f"{name}_{end}": column
+        for name, both in (ends or {}).items()
+        for end, column in zip(("lower", "upper"), both, strict=True)
+    }
+    return {each.name: getattr(rows, each.name) for each in columns} | {**metrics} | of_ends
 
 
 def decision_columns(decided: Decided) -> dict[str, Any]:
     """The columns of decisions, with their metrics and the ends of intervals."""
-    ends = {
-        f"{name}_{end}": column
-        for name, both in decided.ends.items()
-        for end, column in zip(("lower", "upper"), both, strict=True)
+    return with_metrics(decided, DECISIONS, decided.metrics, decided.ends)
+
+
+def interval_cells(of: str, *, error: bool = False) -> tuple[Cells, ...]:
+    """Columns for the interval of another column, which are there if intervals were asked for."""
+    ends = (
+        ("lower", f"The lower end of the interval of `{of}`; `null` if it has none, for which `warnings` says why."),
+        ("upper", "The upper end."),
+        *([("standard_error", f"The standard error of `{of}`, as in the table `intervals`.")] if error else []),
+    )
+    numbers = (Cells.number(name, f"With `intervals`. {about}", null=True, sometimes=True) for name, about in ends)
+    method = "With `intervals`. How the interval was computed, as in the table `intervals`."
+    return *numbers, Cells("method", "text", method, null=True, sometimes=True)
+
+
+def with_interval_columns(
+    found: Mapping[str, Any], cells: Iterable[Cells], intervals: Sequence[Interval | None] | None
+) -> dict[str, Any]:
+    """Columns by name, and those of the intervals if there are any."""
+    if intervals is None:
+        return {**found}
+    read = {each: [one and getattr(one, each.name) for one in intervals] for each in cells}
+    of_intervals = {
+        each.name: column if each.kind == "text" else np.array(column, dtype=np.float64)
+        for each, column in read.items()
     }
-    return with_metrics(decided, DECISIONS, {**decided.metrics, **ends})
+    return {**found, **of_intervals}

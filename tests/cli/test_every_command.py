@@ -41,7 +41,7 @@ def fed(command: str) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "parameters", "others"),
     [
-        ("curves", OPERATIONS["curves"].parameters, {"file", "show", *OF_DECISIONS}),
+        ("curves", OPERATIONS["curves"].parameters, {"file", "show", "tuning", *OF_DECISIONS}),
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
         (
             "compare",

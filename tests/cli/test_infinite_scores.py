@@ -30,7 +30,7 @@ def rules(tmp_path: Path) -> Path:
 
 
 def test_a_summary_shows_them(scores: Path) -> None:
-    shown = run("curves", scores).stdout
+    shown = run("curves", scores, "--include", "hull").stdout
     assert [line.split()[0] for line in shown.splitlines() if "rows" not in line and "inf" in line] == ["inf", "-inf"]
     assert "1.797" not in shown
     assert "infinite_scores" in run("curves", scores, "--json").stdout

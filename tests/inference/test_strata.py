@@ -224,3 +224,17 @@ def test_trials_where_weight_and_outcome_go_together() -> None:
     assert stratum.effective_size(np.ones(100)) == stratum.effective  # no difference is seen
     light = np.where((stratum.weights == 1.0) & (np.arange(100) % 2 == 0), 0.0, 1.0)
     assert stratum.effective_size(light) == stratum.effective  # less than the weights' own noise is not assumed
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 20.0])
+def test_trials_of_all_rows_at_once_are_those_of_each(spread: float) -> None:
+    """Also where rows call no example or all of a class positive, and weights differ by many orders of magnitude."""
+    dice = np.random.default_rng(7)
+    labels = dice.random(300) < 0.3
+    weights = np.exp(spread * dice.normal(size=300)) if spread else None
+    sample = Sample((dice.normal(size=300) + labels).round(1), labels, weights)
+    table = ConfusionTable.of(sample)
+    rows = np.arange(table.tp.size)
+    for stratum in strata(sample, table).classes:
+        each = [stratum.effective_size((stratum.rows[0] <= row).astype(float)) for row in rows]
+        assert stratum.effective_sizes(rows) == pytest.approx(each, rel=1e-9)

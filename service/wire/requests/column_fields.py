@@ -1,6 +1,7 @@
 """Fields that hold a column: one of numbers, and one of labels."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ from service.wire.wrong import Wrong
 
 _NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
 """The bits of -0.0, which no other double has."""
+
+_WITHOUT_0 = re.compile(r"(?<![0-9.])\.(?=[0-9])")
+"""A decimal point without a 0 before it, which JSON does not take: .5."""
 
 _NULL = "This is null; it must be a {}."
 _OF_ROWS = frozenset(
@@ -93,7 +97,7 @@ class NumberColumn(Field):
             raise Wrong("not_a_number", f"{shown}: write 0.5, or a list, [0.2, 0.8].")
         if text.lstrip().startswith(("[", "{", "n")):  # only null begins with n, and counts as absent
             return self._json(text)
-        items = text.split(",")
+        items = _WITHOUT_0.sub("0.", text).split(",")
         infinite = [columns.INFINITE_TEXTS.get(item.strip().lower()) for item in items]
         finite = [item if value is None else "0" for item, value in zip(items, infinite, strict=True)]
         read = self._json(f"[{','.join(finite)}]")

@@ -48,7 +48,6 @@ DOMAIN_ERROR_CODES: dict[type[DomainError], str] = {
 
 DOMAIN_ERROR_POINTERS: dict[type[DomainError], str] = {
     RisingThresholds: "/counts/threshold",
-    TooManyPoints: "/interpolation",
     NoRowMeets: "/min_precision",
 }
 """The pointers of facts found only by evaluating; the others are found while building the request's objects."""
