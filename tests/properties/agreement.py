@@ -33,14 +33,15 @@ ROUNDED_ONCE = ("roc", "roc_hull", "average_precision")
 """The areas that are the nearest doubles for whole counts."""
 
 
+POINT_COLUMNS = ("threshold", "tp", "fp", "fn", "tn", "fpr", "tpr", "recall", "precision", "on_hull")
+
+
 def columns(view: Points | PrCurve | None) -> dict[str, np.ndarray]:
     """The columns of an answer by their names."""
     assert view is not None
-    found = {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
     if isinstance(view, Points):
-        del found["counts"], found["counted"]
-        found |= found.pop("metrics") | {"tp": view.tp, "fp": view.fp, "fn": view.fn, "tn": view.tn}
-    return found
+        return {name: getattr(view, name) for name in POINT_COLUMNS} | dict(view.metrics)
+    return {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
 
 
 def agree(evaluation: Sample | Counts, table: Table, options: CurvesOptions | None = None) -> Curves:

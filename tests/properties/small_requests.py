@@ -21,7 +21,6 @@ import numpy as np
 
 from service.answer import answer
 from service.curves.operating_points import METRICS
-from service.curves.row_metrics import ROW_METRICS
 from service.inference.metric import AREAS, AREAS_WITH_INTERVALS
 from service.request import Answer, Request
 from tests.support.asking import LIMITS
@@ -109,7 +108,9 @@ _NEGATIVES = (1, 1e7, 2.0**53, 1e150, 0.3, 1e-150)
 _RULES = {
     "of areas": [f'{{"metric":"{area}","min":1}}' for area in AREAS],
     "of places": [f'{{"metric":"{metric}","at":0.3,"min":1}}' for metric in METRICS],
-    "of thresholds": [f'{{"metric":"{rate}","at_threshold":1,"min":1}}' for rate in ROW_METRICS],
+    "of thresholds": [
+        f'{{"metric":"{rate}","at_threshold":1,"min":0}}' for rate in ("precision", "recall", "fpr", "mcc", "lift")
+    ],
     "with confidence": [f'{{"metric":"{area}","min":1,"confidence":0.9}}' for area in AREAS_WITH_INTERVALS],
 }
 _SHAPES: dict[str, Callable[[float], float]] = {
