@@ -175,7 +175,7 @@ def met(number: Fraction, ends: Mapping[str, Any] | None, most: Fraction, rule: 
     """Whether a number is small enough or, with confidence, its interval."""
     if "confidence" not in rule:
         return "passed" if number <= most else "failed"
-    low, high = sorted(ends.values())
+    low, *_, high = sorted([number, *ends.values()])
     if high <= most:
         return "passed"
     if low > most:

@@ -355,3 +355,12 @@ def test_intervals_that_are_refused(intervals: object, expected: list[tuple[str,
 
 def test_a_picture_of_classes_needs_no_intervals() -> None:
     assert ask("classes", BODY | {"intervals": {}}, accept=SVG).body == ask("classes", BODY, accept=SVG).body
+
+
+def test_averages_of_rows_of_one_class_have_no_intervals():
+    body = {"scores": {"a": [0.9, 0.7], "b": [0.3, 0.3]}, "labels": ["a", "a"], "intervals": {}}
+    found = answered("classes", body)
+    ends = [cells for name, cells in found["averages"].items() if name.endswith(("_lower", "_upper"))]
+    assert ends
+    assert all(cell is None for cells in ends for cell in cells)
+    assert "too_few_examples" in [warning["code"] for warning in found["warnings"]]

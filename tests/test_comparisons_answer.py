@@ -376,3 +376,13 @@ class TestDecisions:
     )
     def test_refusals(self, more, expected):
         assert refusals(BODY | more) == expected
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_counts_that_cannot_be_paired_are_refused_at_paired(place):
+    counts = {"name": "counts", "counts": {"tp": [1, 2], "fp": [0, 1], "positives": 2, "negatives": 2}}
+    sample = {"name": "sample", "scores": [0.9, 0.8, 0.4, 0.2], "labels": [1, 0, 1, 0]}
+    both = [counts, sample] if place == 0 else [sample, counts]
+    assert asking.refusals("comparisons", {"evaluations": both, "paired": True, "intervals": {}}) == [
+        ("/paired", "not_paired")
+    ]

@@ -4,6 +4,7 @@ The numbers are for tests/inference; here are those that can be checked by hand,
 """
 
 import json
+import re
 from functools import cache, partial
 
 import numpy as np
@@ -229,6 +230,19 @@ class TestWhatBecomesOfARule:
         assert 'failures="0"' in suite
         assert 'name="very good"' in suite
         assert "failed, warns: roc is 0.82, below min 0.9." in suite
+
+    def test_every_case_has_a_name_of_its_own(self):
+        """JUnit readers show only the first of several with one name, also of one that looks numbered."""
+        rules = [ROC, ROC, ROC | {"name": "roc at least 0.8 (2)"}]
+        suite = ask(NEW | {"rules": rules}, accept=XML).body.decode()
+        names = re.findall(r'<testcase name="([^"]*)"', suite)
+        assert (len(names), len(set(names))) == (3, 3)
+
+    def test_a_baseline_without_an_area_has_a_warning(self):
+        counts = {"counts": {"tp": [0, 1.5], "fp": [0, 0], "positives": 2, "negatives": 2}}
+        whole = answered(NEW | {"baseline": counts, "rules": [{"metric": "pr_trapezoid", "max_drop": 0.1}]})
+        assert whole["status"] == "undecided"
+        assert "pr_trapezoid_omitted" in [warning["code"] for warning in whole["warnings"]]
 
     def test_a_name_that_could_be_markup(self):
         body = NEW | {"rules": [ROC | {"name": "a | b <script>"}]}

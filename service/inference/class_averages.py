@@ -99,7 +99,7 @@ def _add_averages(
     ends: Mapping[str, FloatArray], moves: "_RowMoves", options: IntervalOptions
 ) -> Iterator[CurvesWarning]:
     """Find the ends of the intervals of averages; say which are left out."""
-    if moves.fewest < FEWEST:
+    if moves.fewest < FEWEST or moves.sizes.size == 1:
         yield TOO_FEW_EXAMPLES
         return
     left_out: dict[str, dict[str, None]] = {FOR_ROC: {}, _MANY_CLASSES: {}}

@@ -26,7 +26,7 @@ from service.inference.methods import (
     within_limits,
 )
 from service.inference.metric import OF_PROBABILITIES, Metric
-from service.inference.models import Models
+from service.inference.models import EvaluatedModel, Models
 from service.inference.partial_influence import examples_inside
 from service.inference.probability_errors import STATISTIC_FORMULAS, interval_of_gini, why_no_error
 from service.inference.replicates import Replicates, replicated
@@ -92,9 +92,7 @@ class Estimates:
     def value(self, metric: Metric) -> float | None:
         """The model's metric; None if undefined."""
         model = self._models.models[0]
-        value = model.value(metric)
-        if metric.name == "pr_trapezoid" and value is None and model.table.rises:
-            self._warnings.append(TRAPEZOID_OMITTED)
+        value = self._value(model, metric)
         if metric.name in OF_PROBABILITIES:
             remarked = remarks(
                 model.table, model.probabilities, statistics=True, binned=metric.name == "ece" and metric.bins is None
@@ -104,7 +102,14 @@ class Estimates:
 
     def baseline_value(self, metric: Metric) -> float | None:
         """The metric of the baseline; None if undefined or without a baseline."""
-        return self._models.models[1].value(metric) if len(self._models.models) > 1 else None
+        return self._value(self._models.models[1], metric) if len(self._models.models) > 1 else None
+
+    def _value(self, model: EvaluatedModel, metric: Metric) -> float | None:
+        """The metric of a model; warns if the area by trapezoids is omitted."""
+        value = model.value(metric)
+        if metric.name == "pr_trapezoid" and value is None and model.table.rises:
+            self._warnings.append(TRAPEZOID_OMITTED)
+        return value
 
     def interval(self, metric: Metric, level: float, *, difference: bool = False) -> Interval | None:
         """The interval of the model's metric, or of its difference from the baseline's; None if it has none."""

@@ -260,10 +260,10 @@ def _change_verdict(rule: Rule, value: float, baseline: float, interval: Interva
 
 
 def _status(rule: Rule, number: float, interval: Interval | None, slack: float) -> str:
-    """Whether a number, or its interval, meets the bound."""
+    """Whether a number meets the bound, and its interval; that of resamples need not include it."""
     if interval is None:
         return "failed" if rule.excess(number) > slack else "passed"
-    worse, better = rule.ends_of(interval.lower, interval.upper)
+    worse, better = rule.ends_of(min(interval.lower, number), max(interval.upper, number))
     if rule.excess(worse) <= slack:
         return "passed"
     return "failed" if rule.excess(better) > slack else rule.if_inconclusive

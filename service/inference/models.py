@@ -172,7 +172,7 @@ class EvaluatedModel:
         return float(points.value[0]), None
 
     def _row_of(self, decision: Decision, name: str) -> int | None:
-        """The row of a decision; among open groups, a budget or the best takes one at the end of a group."""
+        """The row of a decision; None if open groups leave it unknown, or no row meets it."""
         groups = self.evaluation.groups if isinstance(self.evaluation, Arranged) else None
         if (threshold := decision.at_threshold) is not None:
             # Inside a group, both orders bound what rises with tp and falls with fp, or the reverse; a share does not.
@@ -183,7 +183,11 @@ class EvaluatedModel:
             return chosen_rows_of(self.table, [decision])[0]
         ends = np.append(0, np.maximum(*self.evaluation.rows))
         chosen = chosen_rows_of(self.table.select(ends), [decision])[0]
-        return None if chosen is None else int(ends[chosen])
+        # The row may lie inside the open group that follows a filled budget, or that first reaches a recall.
+        if chosen is None or decision.best is not None:
+            return None
+        group, is_open = chosen - (decision.at_recall is not None), self.evaluation.groups.is_open
+        return None if 0 <= group < is_open.size and is_open[group] else int(ends[chosen])
 
 
 @dataclass(frozen=True, eq=False)

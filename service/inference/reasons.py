@@ -89,6 +89,15 @@ def no_value(rule: Rule, value: float | None) -> str:
     return f"{rule.of} has no value{whose}, so the rule cannot be decided: {_why_no_value(rule)}."
 
 
+_UNDEFINED = {
+    **dict.fromkeys(("precision", "ppv", "lift"), "nothing is called positive"),
+    "npv": "everything is called positive",
+    **dict.fromkeys(("mcc", "markedness"), "everything or nothing is called positive"),
+    "lr_positive": "no negative is called positive",
+    "lr_negative": "every negative is called positive",
+}
+"""{metric of a row: where it is undefined}"""
+
 _WITHOUT_VALUE = {
     "recall_at_precision": "no curve reaches this precision; choose a lower one",
     **dict.fromkeys(
@@ -108,10 +117,10 @@ def _why_no_value(rule: Rule) -> str:
         return _WITHOUT_VALUE.get(rule.metric, "a warning says why")
     if decision.limits:
         return "no row is within these limits, or the metric is undefined there; choose wider ones"
+    undefined = f"{_UNDEFINED[rule.metric]} there, or " if rule.metric in _UNDEFINED else ""
     if decision.at_threshold is None:
-        return "it is undefined at that row, as for precision where nothing is called positive"
-    nothing = "nothing is called positive there, or " if rule.metric == "precision" else ""
-    return f"{nothing}the counts or groups have no such threshold; choose another one"
+        return f"{undefined}the order within an open group decides which row that is; finer groups would tell"
+    return f"{undefined}the counts or groups have no such threshold; choose another one"
 
 
 def no_interval(rule: Rule) -> str:

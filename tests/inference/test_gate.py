@@ -120,7 +120,7 @@ def number_of(check: Check) -> float:
     number = check.difference if rule.is_change else check.value
     if rule.confidence is not None:
         upper = rule.kind in ("max", "max_rise") if rule.prove is None else rule.kind == "max_drop"
-        number = check.interval.upper if upper else check.interval.lower
+        number = max(check.interval.upper, number) if upper else min(check.interval.lower, number)
     return -number if rule.kind == "max_drop" else number
 
 

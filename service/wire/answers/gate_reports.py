@@ -5,9 +5,9 @@ Both are made from the JSON document, so that a client with the document needs n
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -100,19 +100,19 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
     named = (("scores", scores), ("baseline", baseline), ("paired", paired))
     properties = [(key, xml_text(text)) for key, text in named if text is not None]
     properties += [(warning["code"], warning["detail"]) for warning in document["warnings"]]
-    alike = Counter[str]()
+    names: set[str] = set()
     cases = []
     for check in document["checks"]:
         rule = Rule.read(check["rule"])
         name = xml_text(rule.name or rule.phrase)
-        alike[name] += 1
+        name = next(each for each in chain([name], (f"{name} ({n})" for n in count(2))) if each not in names)
+        names.add(name)
         value, ends, old, difference, p_value = numbers_of(check)
         output = f"value {value}, interval {ends}, baseline {old}, difference {difference}, p {p_value}"
-        number = "" if alike[name] == 1 else f" ({alike[name]})"
         status, reason = check["status"], check["reason"]
         if rule.warns and status != "passed":
             status, output = "passed", f"{status}, warns: {reason} {output}"
-        cases.append(JUnitCase(name + number, status, reason, output))
+        cases.append(JUnitCase(name, status, reason, output))
     return junit_of(cases, properties)
 
 

@@ -56,7 +56,7 @@ DOMAIN_ERROR_POINTERS: dict[type[DomainError], str] = {
 def field_error_of(error: DomainError, document: object, rename: Callable[[str], str]) -> FieldError:
     """The field of an error found by evaluating a document; `rename` maps a pointer into it to the caller's."""
     evaluation = f"/evaluations/{error.evaluation}" if isinstance(error.evaluation, int) else f"/{error.evaluation}"
-    if error.evaluation is None or _only_beside_it(error, document):
+    if error.evaluation is None or error.column == "paired" or _only_beside_it(error, document):
         evaluation = ""
     place = DOMAIN_ERROR_POINTERS.get(type(error), "" if error.column is None else f"/{error.column}")
     row = "" if error.row is None else f"/{error.row}"
