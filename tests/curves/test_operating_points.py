@@ -298,7 +298,8 @@ def is_near(table: ConfusionTable, metric: str, light: float, found: float) -> b
 
 def rate(name: str, weight: float | None, counts: tuple[float, float], totals: tuple[float, float]) -> float:
     """A metric, or an index at λ, of tp and fp."""
-    return float(Rate(name, weight, *totals).of_counts(*(np.array([count]) for count in counts), whole=True)[0])
+    whole = all(count.is_integer() for count in (*counts, *totals))
+    return float(Rate(name, weight, *totals).of_counts(*(np.array([count]) for count in counts), whole=whole)[0])
 
 
 def at_threshold(

@@ -133,7 +133,7 @@ def test_a_longer_table_has_nearly_the_same_width(monkeypatch: pytest.MonkeyPatc
     whole = fixed_width(model.table, model.strata, options)
     monkeypatch.setattr("service.inference.bands._MOST_VERTICES", 1000)
     some = fixed_width(model.table, model.strata, options)
-    assert some.up == pytest.approx(whole.up, rel=0.01)
+    assert some.up == pytest.approx(whole.up, rel=0.02)
 
 
 def test_a_pointwise_band_is_made_of_score_intervals() -> None:

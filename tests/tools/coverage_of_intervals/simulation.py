@@ -11,10 +11,10 @@ from service.curves.sample import Sample
 from service.inference.bootstrap import jackknife, replicates
 from service.inference.intervals import Interval
 from service.inference.methods import closed_interval, within_limits
+from service.inference.metric import Metric
 from service.inference.models import Models
 from service.inference.replicates import Replicates
 from service.inference.resampled import RESAMPLED_AREAS
-from service.inference.rules import Metric
 from tests.tools.coverage_of_intervals.populations import Population
 
 LEVEL = 0.95

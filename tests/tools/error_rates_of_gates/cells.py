@@ -20,9 +20,9 @@ from scipy.stats import norm
 from service.curves.sample import Sample
 from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
+from service.inference.metric import Metric
 from service.inference.models import Models
 from service.inference.resampled import RESAMPLED_AREAS
-from service.inference.rules import Metric
 from tests.tools.bench.report import README, rewrite
 from tests.tools.coverage_of_intervals.populations import Population
 

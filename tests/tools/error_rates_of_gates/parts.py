@@ -12,8 +12,8 @@ import numpy as np
 from scipy.stats import norm
 
 from service.curves.partial_areas import PartialRange
+from service.inference.metric import PARTIAL, Metric
 from service.inference.models import Models
-from service.inference.rules import PARTIAL, Metric
 from tests.tools.coverage_of_intervals.populations import Population
 from tests.tools.error_rates_of_gates.cells import KINDS, Cell, Found, kinds_of, report
 
