@@ -89,7 +89,7 @@ def no_value(rule: Rule, value: float | None) -> str:
     return f"{rule.of} has no value{whose}, so the rule cannot be decided: {_why_no_value(rule)}."
 
 
-_UNDEFINED = {
+_WHERE_UNDEFINED = {
     **dict.fromkeys(("precision", "ppv", "lift"), "nothing is called positive"),
     "npv": "everything is called positive",
     **dict.fromkeys(("mcc", "markedness"), "everything or nothing is called positive"),
@@ -117,7 +117,7 @@ def _why_no_value(rule: Rule) -> str:
         return _WITHOUT_VALUE.get(rule.metric, "a warning says why")
     if decision.limits:
         return "no row is within these limits, or the metric is undefined there; choose wider ones"
-    undefined = f"{_UNDEFINED[rule.metric]} there, or " if rule.metric in _UNDEFINED else ""
+    undefined = f"{_WHERE_UNDEFINED[rule.metric]} there, or " if rule.metric in _WHERE_UNDEFINED else ""
     if decision.at_threshold is None:
         return f"{undefined}the order within an open group decides which row that is; finer groups would tell"
     return f"{undefined}the counts or groups have no such threshold; choose another one"

@@ -21,7 +21,7 @@ export const METRICS = {
 	precision: "precision",
 	fpr: "false positive rate",
 	specificity: "specificity",
-	npv: "negative predictive value",
+	npv: "NPV",
 	accuracy: "accuracy",
 	f1: "F1",
 	mcc: "MCC",
