@@ -60,10 +60,11 @@ def test_net_benefit_of_counts_is_null_without_a_row():
     ("option", "pointer"),
     [
         ({"gains": {"shares": [0.5, 0.5]}}, "/gains/shares"),
-        ({"gains": {"shares": [0, 0.5]}}, "/gains/shares"),
+        ({"gains": {"shares": [0, 0.5]}}, "/gains/shares/0"),
         ({"gains": {"shares": [1.5]}}, "/gains/shares/0"),
         ({"gains": {"shares": [each / 2000 for each in range(1, 1002)]}}, "/gains/shares"),
-        ({"net_benefit": {"thresholds": [0.5, 1]}}, "/net_benefit/thresholds"),
+        ({"net_benefit": {"thresholds": [0.5, 1]}}, "/net_benefit/thresholds/1"),
+        ({"net_benefit": {"thresholds": [0, 0.5]}}, "/net_benefit/thresholds/0"),
         ({"net_benefit": {"prevalence": 0}}, "/net_benefit/prevalence"),
         ({"net_benefit": {}, "scores": [9, 8, 7, 7, 4, 2]}, "/net_benefit"),
     ],

@@ -55,6 +55,7 @@ OF_SINGLE_SCORES = ("gains", "reliability", "net_benefit")
 OPEN = {"score_from": [0.0, 0.5], "score_to": [0.4, 1.0], "positives": [1, 5], "negatives": [5, 1]}
 SUMS = {"score": [0.2, 0.6, 0.8], "positives": [0.5, 1.5, 2.5], "negatives": [2.5, 1.5, 0.5]}
 CLASSIFIERS = {"tp": [5, 10, 8], "fp": [5, 10, 20], "positives": 20, "negatives": 30}
+STEPS = {"tp": [5, 10], "fp": [5, 10], "positives": 20, "negatives": 30}
 THRESHOLDS = {"tp": [1, 2, 3], "fp": [0, 1, 3], "positives": 4, "negatives": 4, "threshold": [0.9, None, 0.1]}
 EVALUATIONS: dict[str, dict[str, Any]] = {
     "plain": SAMPLE,
@@ -86,6 +87,9 @@ RULES = [
     {"metric": "recall", "at_threshold": 0.75, "min": 0.1},
     {"metric": "recall_at_precision", "at": 0.99, "min": 0.1},
     {"metric": "partial", "over": "fpr", "to": 0.1, "min": 0.1, "confidence": 0.9},
+    {"metric": "mcc", "best": "mcc", "min": 0.1},
+    *({"metric": name, "min": 0.1} for name in ("gini", "ks", "prg", "calibration_slope")),
+    *({"metric": name, "max": 0.1} for name in ("eer", "brier", "log_loss", "miscalibration", "ece")),
 ]
 DROPS = [
     {"metric": "roc", "max_drop": 0.1, "confidence": 0.9},
@@ -129,7 +133,10 @@ def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield f"{name}, charged", "tradeoffs", evaluation | {"min_recall": 0.1, "lambda_range": [0.5, 1]}
         yield name, "gates", evaluation | {"rules": RULES, "intervals": {}}
         yield f"{name}, without", "gates", evaluation | {"rules": RULES}
-        yield f"{name}, against", "gates", evaluation | {"rules": DROPS, "baseline": {"counts": CLASSIFIERS}}
+        for baseline in (CLASSIFIERS, STEPS):
+            against = {"rules": DROPS + RULES, "baseline": {"counts": baseline}}
+            yield f"{name}, against {len(baseline['tp'])}", "gates", evaluation | against
+            yield f"{name}, sure against {len(baseline['tp'])}", "gates", evaluation | against | {"intervals": {}}
         yield f"{name}, itself", "gates", evaluation | {"rules": DROPS, "baseline": evaluation}
         if not name.startswith("open"):
             named = [evaluation | {"name": "a"}, evaluation | {"name": "b"}]
@@ -184,9 +191,12 @@ def is_said(path: tuple[str, ...], beside: Row, warnings: str) -> bool:
     names = [own, PARTS.get(path[0], own), beside.get("average", own)]
     if "intervals" in path or own != path[-1] or own in {"lower", "upper", "method"}:
         names += ["Intervals", "intervals"]
-    if own == "interval":
-        rule = beside["rule"]
-        return bool(re.search(rf"Intervals|interval.* of .*\b{rule['metric']}\b", warnings))
+    if own in {"interval", "baseline"}:
+        metric = beside["rule"]["metric"]
+        told = (
+            rf"[Ii]ntervals|interval.* of .*\b{metric}\b" if own == "interval" else rf"\b{metric}\b.* in the baseline"
+        )
+        return bool(re.search(told, warnings))
     return any(re.search(rf"\b{name}\b", warnings) for name in names)
 
 
@@ -240,13 +250,15 @@ DOCUMENTED: dict[str, Callable[[tuple[str, ...], Row], bool]] = {
     "country": lambda *_: True,
     "big": lambda *_: True,
     "missing": lambda *_: True,  # cells that were not read
-    # Of a check: there is no baseline; p has other conditions.
-    "baseline": lambda *_: True,
     "difference": lambda _, row: row["baseline"] is None or row["value"] is None,
     "p_value": lambda *_: True,
-    "interval": lambda _, row: "confidence" not in row["rule"],
 }
 """{name of a null whose meaning the contract states: whether it is one, by its path and what stands beside it}"""
+
+
+def _not_asked(body: dict[str, Any]) -> set[str]:
+    """The members of checks that are null because nothing asks for them."""
+    return {own for own, option in {"interval": "intervals", "baseline": "baseline"}.items() if option not in body}
 
 
 def silent(operation: str, body: dict[str, Any]) -> list[str]:
@@ -258,6 +270,7 @@ def silent(operation: str, body: dict[str, Any]) -> list[str]:
             ".".join(path)
             for path, beside in nulls(answer)
             if not is_said(path, beside, warnings)
+            and path[-1] not in _not_asked(body)
             and not (path[-1] in DOCUMENTED and DOCUMENTED[path[-1]](path, beside))
         }
     )

@@ -55,6 +55,11 @@ _INSIDE = 10
 _NOT_DRAWN = "counts that are fractional, or above 2^53, are not resampled"
 _NOT_SINGLE = "sums of weights do not identify single examples, so they are not resampled"
 _NOT_TOLD = "in some resamples there is no value, or all values lie on one side of it"
+_FITTED = "such a metric takes the best of all rows, chosen on the same data"
+_WITHOUT_METHOD = "no method for such a metric is known to keep its level"
+_NOT_CHOSEN = ("pr_trapezoid", "prg", "eer", "miscalibration", "ece")
+"""The metrics without intervals that no row was chosen for."""
+
 FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
 
@@ -133,7 +138,11 @@ class Estimates:
         still_time()
         of = self._of(difference=difference)
         values = of.values(metric)
-        if values is None or not self._has_interval(metric, of):
+        what = f"the difference of {metric}" if difference else str(metric)
+        if values is None or not self._has_interval(of):
+            return None
+        if metric.family is None:
+            self._omit(what, _WITHOUT_METHOD if metric.name in _NOT_CHOSEN else _FITTED)
             return None
         found, method = None, method_of(metric, self._options.method, difference=difference)
         if method is None and not difference and values[0] in ENDS:
@@ -143,12 +152,15 @@ class Estimates:
             if found is None and (metric, difference) in self._replicates:
                 found = self._replicates[metric, difference].interval(values[0] - sum(values[1:]), level)
                 found = found if found is None or difference else within_limits(of, metric, found)
-        what = f"the difference of {metric}" if difference else str(metric)
         if found is None:
-            self._omitted.setdefault(self._why_omitted(metric, of, method), []).append(what)
+            self._omit(what, self._why_omitted(metric, of, method))
         else:
             self._warn_if_narrow(metric, what, found, of, values)
         return found
+
+    def _omit(self, what: str, why: str) -> None:
+        """Warn that an interval is null."""
+        self._omitted.setdefault(why, []).append(what)
 
     def _p_value(self, metric: Metric) -> float | None:
         values = self._models.values(metric)
@@ -189,9 +201,9 @@ class Estimates:
             found = {(each, True): ours[each][0].less(theirs[each][0], paired=False) for each in differences}
         return found | {(metric, False): ours[metric][0] for metric in alone}
 
-    def _has_interval(self, metric: Metric, of: Models) -> bool:
-        """Whether the metric and these models have intervals; warns if there are too few examples."""
-        if metric.family is None or not all(each.table.rises for each in of.models):
+    def _has_interval(self, of: Models) -> bool:
+        """Whether these models have intervals; warns if there are too few examples."""
+        if not all(each.table.rises for each in of.models):
             return False
         if not of.are_enough:
             known = all(each.strata.given for each in of.models)

@@ -25,7 +25,16 @@ from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.metric import Metric
 from service.inference.models import Models, check_paired
-from service.inference.reasons import changed, missed, no_interval, no_value, out_of_reach, still_possible, straddling
+from service.inference.reasons import (
+    changed,
+    missed,
+    no_baseline,
+    no_interval,
+    no_value,
+    out_of_reach,
+    still_possible,
+    straddling,
+)
 from service.inference.rules import CHANGES, ROUNDING, Rule
 
 MAYBE_PAIRED = CurvesWarning(
@@ -97,6 +106,11 @@ class Check:
     reason: str
     bounds: Enclosure | None = None
 
+    @property
+    def is_of_one(self) -> bool:
+        """Whether its rule is decided by the evaluation's value, and no baseline has one."""
+        return not self.rule.is_change and self.value is not None and self.baseline is None
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -148,6 +162,9 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     if not isinstance(baseline, Counts):  # only rules of differences have its value
         old = [check.baseline for check in of_roc if check.baseline is not None]
         warnings += below_chance(old[:1], ["the baseline"])
+    if baseline is not None:
+        of_one = dict.fromkeys(no_baseline(each.rule) for each in checks if each.is_of_one)
+        warnings += tuple(CurvesWarning("no_baseline", detail) for detail in of_one)
     warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
     if models.have_same_scores:
         warnings += (SAME_SCORES,)

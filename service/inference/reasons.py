@@ -89,6 +89,11 @@ def no_value(rule: Rule, value: float | None) -> str:
     return f"{rule.of} has no value{whose}, so the rule cannot be decided: {_why_no_value(rule)}."
 
 
+def no_baseline(rule: Rule) -> str:
+    """Say that only the evaluation has a value, and why."""
+    return f"{rule.of} has no value in the baseline, so baseline and difference are null: {_why_no_value(rule)}."
+
+
 _WHERE_UNDEFINED = {
     **dict.fromkeys(("precision", "ppv", "lift"), "nothing is called positive"),
     "npv": "everything is called positive",

@@ -291,6 +291,18 @@ class TestOmitted:
         expected = ["The intervals of pr, the difference of pr are null: the method delong is for roc only."]
         assert self.warnings(request) == expected
 
+    def test_metrics_without_intervals(self) -> None:
+        fitted = [{"metric": name, "min": 0.0} for name in ("roc_hull", "ks")]
+        fitted += [{"metric": "f_measure", "at": 0.5, "min": 0.0}, {"metric": "f1", "best": "f1", "min": 0.0}]
+        others = [{"metric": name, "min": 0.0} for name in ("pr_trapezoid", "prg")]
+        rules = [*fitted, *others, {"metric": "roc_hull", "max_drop": 1.0}]
+        request = Request(ONE, OTHER, rules, intervals=IntervalOptions())
+        best, other = self.warnings(request)
+        named = "roc_hull, ks, f_measure at lambda 0.5, f1 at best f1, the difference of roc_hull are null"
+        assert best == f"The intervals of {named}: such a metric takes the best of all rows, chosen on the same data."
+        why = "no method for such a metric is known to keep its level"
+        assert other == f"The intervals of pr_trapezoid, prg are null: {why}."
+
     def test_few_examples(self) -> None:
         """Seven of each class, fourteen, and fourteen of which a few have most of the weight."""
         light = [1.0 if row in {0, 1, 2, 5} else 0.01 for row in range(14)]
@@ -308,8 +320,7 @@ class TestOmitted:
     def test_it_is_not_repeated_if_the_data_have_no_intervals(self) -> None:
         one_positive = Data([3.0, 2.0, 1.0], [True, False, False])
         no_sweep = Rows([2, 1], [1, 2], 3, 3)
-        rules = [{"metric": "roc_hull", "min": 0.0}, {"metric": "precision", "at_threshold": 9.0, "min": 0.0}]
-        rules.append({"metric": "roc", "min": 0.0})
+        rules = [{"metric": "precision", "at_threshold": 9.0, "min": 0.0}, {"metric": "roc", "min": 0.0}]
         for evaluation in (ONE, one_positive, no_sweep):
             assert self.warnings(Request(evaluation, None, rules, intervals=IntervalOptions())) == []
 

@@ -203,7 +203,8 @@ def _probed(question: Question, threshold: float | None) -> dict[str, Any]:
         except CommandError:  # the files have other rows, or cannot be used at all
             document = orjson.loads(question.ask(more=asked))
     for warning in document["warnings"]:
-        if warning["code"] not in {"loose_rule", "below_chance"}:  # the rules say the latter
+        # The comments of the rules show intervals, and say if the area is below chance.
+        if warning["code"] not in {"loose_rule", "below_chance", "interval_omitted"}:
             click.echo(terminal_safe(f"Warning: {question.parts[0].source.name}: {warning['detail']}"), err=True)
     return document
 

@@ -16,7 +16,7 @@ from service.inference.rules import REPORTED_DECIMALS, Rule
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
 
-_MARKDOWN = re.compile(r"[\\`*<>\[\]&@#~]|://|www\.", re.IGNORECASE)
+_MARKDOWN = re.compile(r"[\\`*<>\[\]&@#~$]|\b_|_\b|:\w+:|://|www\.", re.IGNORECASE)
 """What may begin markup in Markdown, or what sites that show Markdown turn into a link."""
 
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

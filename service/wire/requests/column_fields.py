@@ -12,7 +12,17 @@ from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
 from service.wire import columns
 from service.wire.formats.json_format import StrictJsonError, parse_json
-from service.wire.requests.fields import SHOWN_TEXT, Field, JsonSchema, beyond, given, infinite_number, is_scalar
+from service.wire.requests.fields import (
+    SHOWN_TEXT,
+    Field,
+    JsonSchema,
+    beyond,
+    bounds_of,
+    given,
+    infinite_number,
+    is_scalar,
+    not_within,
+)
 from service.wire.wrong import Wrong
 
 _NEGATIVE_ZERO = np.float64(-0.0).view(np.int64)
@@ -32,9 +42,10 @@ _OF_ROWS = frozenset(
 
 
 class NumberColumn(Field):
-    """A list of numbers, read as float64 without rounding integers. Items may have bounds, be null, or be infinite.
+    """A list of numbers, read as float64 without rounding integers. Items may be null, or infinite.
 
-    `length` is the required number of items, if fixed.
+    They lie from `minimum` to `maximum`, or above `exclusive_minimum` and below `exclusive_maximum`. `length` is the
+    required number of items, if fixed.
     """
 
     metavar = "NUMBERS"
@@ -45,6 +56,8 @@ class NumberColumn(Field):
         *,
         minimum: float | None = None,
         maximum: float | None = None,
+        exclusive_minimum: float | None = None,
+        exclusive_maximum: float | None = None,
         nullable: bool = False,
         infinite: bool = False,
         length: int | None = None,
@@ -53,6 +66,8 @@ class NumberColumn(Field):
         super().__init__(about, example=example)
         self.minimum = minimum
         self.maximum = maximum
+        self.exclusive_minimum = exclusive_minimum
+        self.exclusive_maximum = exclusive_maximum
         self.nullable = nullable
         self.infinite = infinite
         self.length = length
@@ -75,14 +90,19 @@ class NumberColumn(Field):
             raise Wrong("wrong_length", f"Must have {self.length} numbers, not {column.size}.")
         if self.minimum is not None and lowest < self.minimum:
             raise beyond(self.minimum, "below", int(np.argmax(column < self.minimum)))
-        if self.maximum is not None and most.reduce(column, initial=-np.inf) > self.maximum:
+        highest = most.reduce(column, initial=-np.inf)
+        if self.maximum is not None and highest > self.maximum:
             raise beyond(self.maximum, "above", int(np.argmax(column > self.maximum)))
+        if (bound := self.exclusive_minimum) is not None and lowest <= bound:
+            raise not_within(bound, "above", int(np.argmax(column <= bound)))
+        if (bound := self.exclusive_maximum) is not None and highest >= bound:
+            raise not_within(bound, "below", int(np.argmax(column >= bound)))
         return column
 
     def shape(self) -> JsonSchema:
         """A list of numbers."""
         number = {"type": ["number", "null"] if self.nullable else "number", "format": "double"}
-        items = number | given(minimum=self.minimum, maximum=self.maximum)
+        items = number | bounds_of(self)
         return {"type": "array", "items": items} | given(maxItems=self.length)
 
     @property

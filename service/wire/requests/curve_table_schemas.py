@@ -83,7 +83,7 @@ class GainsSchema(ObjectSchema):
     shares = NumberColumn(
         "Where each part ends, as a share of all examples: rising, above 0 and at most 1, at most 1,000 of them; by "
         "default 0.1, 0.2, .. 1.",
-        minimum=0,
+        exclusive_minimum=0,
         maximum=1,
     )
 
@@ -94,8 +94,8 @@ class GainsSchema(ObjectSchema):
         if shares is not None:
             if not 1 <= shares.size <= MOST_SHARES:
                 raise invalid("wrong_length", f"There are {shares.size} shares; give 1 to {MOST_SHARES}.", "shares")
-            if shares[0] == 0 or np.any(np.diff(shares) <= 0):
-                raise invalid("not_rising", "Shares must rise, and begin above 0.", "shares")
+            if np.any(np.diff(shares) <= 0):
+                raise invalid("not_rising", "Shares must rise.", "shares")
         return GainsOptions(shares)
 
 
@@ -108,8 +108,8 @@ class NetBenefitSchema(ObjectSchema):
 
     thresholds = NumberColumn(
         "The probabilities to act from, above 0 and below 1, at most 1,000; by default 0.01, 0.02, .. 0.99.",
-        minimum=0,
-        maximum=1,
+        exclusive_minimum=0,
+        exclusive_maximum=1,
     )
     prevalence = Number(
         "The proportion of positives where the classifier will be used; by default that of the data.",
@@ -121,10 +121,7 @@ class NetBenefitSchema(ObjectSchema):
     def build(self, data: dict[str, Any], **_: object) -> NetBenefitOptions:
         """Build the options; {} requests the defaults."""
         thresholds = data.get("thresholds")
-        if thresholds is not None:
-            if not 1 <= thresholds.size <= MOST_SHARES:
-                message = f"There are {thresholds.size} thresholds; give 1 to {MOST_SHARES}."
-                raise invalid("wrong_length", message, "thresholds")
-            if not np.all((thresholds > 0) & (thresholds < 1)):
-                raise invalid("out_of_range", "Thresholds must lie between 0 and 1, which are none.", "thresholds")
+        if thresholds is not None and not 1 <= thresholds.size <= MOST_SHARES:
+            message = f"There are {thresholds.size} thresholds; give 1 to {MOST_SHARES}."
+            raise invalid("wrong_length", message, "thresholds")
         return NetBenefitOptions(**data)

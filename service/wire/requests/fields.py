@@ -147,19 +147,14 @@ class Number(Field):
         if self.maximum is not None and number > self.maximum:
             raise beyond(self.maximum, "above")
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
-            raise Wrong("out_of_range", f"This must be above {self.exclusive_minimum:g}.")
+            raise not_within(self.exclusive_minimum, "above")
         if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
-            raise Wrong("out_of_range", f"This must be below {self.exclusive_maximum:g}.")
+            raise not_within(self.exclusive_maximum, "below")
         return number
 
     def shape(self) -> JsonSchema:
         """A number within its bounds."""
-        return {"type": "number", "format": "double"} | given(
-            minimum=self.minimum,
-            maximum=self.maximum,
-            exclusiveMinimum=self.exclusive_minimum,
-            exclusiveMaximum=self.exclusive_maximum,
-        )
+        return {"type": "number", "format": "double"} | bounds_of(self)
 
 
 class Whole(Field):
@@ -342,9 +337,24 @@ def beyond(bound: float, word: str, row: int | None = None) -> Wrong:
     return Wrong("negative" if (bound, word) == (0, "below") else "out_of_range", f"This is {word} {bound:g}.", row)
 
 
+def not_within(bound: float, word: str, row: int | None = None) -> Wrong:
+    """Make the error of a number at or beyond a bound that is itself excluded."""
+    return Wrong("out_of_range", f"This must be {word} {bound:g}.", row)
+
+
 def is_scalar(value: object) -> bool:
     """Whether a value is a boolean, a number or a string."""
     return isinstance(value, (bool, int, float, str))
+
+
+def bounds_of(field: Any) -> JsonSchema:  # noqa: ANN401  # one number, or a list of them
+    """The keywords of a JSON Schema for the bounds of a field of numbers."""
+    return given(
+        minimum=field.minimum,
+        maximum=field.maximum,
+        exclusiveMinimum=field.exclusive_minimum,
+        exclusiveMaximum=field.exclusive_maximum,
+    )
 
 
 def given(**keywords: object) -> JsonSchema:

@@ -244,7 +244,20 @@ def test_markdown_links_and_loads_nothing(request: Request) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["![x](http://a.b/c)", "<img src=x>", "[a]: http://b", "www.a.b", "@team", "#12", "`a`", "*a*"]
+    "label",
+    [
+        "![x](http://a.b/c)",
+        "<img src=x>",
+        "[a]: http://b",
+        "www.a.b",
+        "@team",
+        "#12",
+        "`a`",
+        "*a*",
+        "_a_",
+        "$a$",
+        ":a:",
+    ],
 )
 def test_a_label_within_a_sentence_is_not_markup(label: str) -> None:
     """A warning names a third label; sites that show the report make more links than Markdown does."""
