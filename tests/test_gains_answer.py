@@ -43,6 +43,45 @@ class TestEach:
         assert curves({"groups": groups, option: {}})[option] == curves(SAMPLE | {option: {}})[option]
 
 
+def test_equal_parts_end_at_exact_shares():
+    found = curves(SAMPLE | {"gains": {"parts": 3}})["gains"]
+    assert found["share_to"] == [1 / 3, 2 / 3, 1]
+    assert (found["positives"], found["negatives"]) == ([1, 2, 0], [1, 0, 2])
+    assert curves(SAMPLE | {"gains": {}})["gains"] == curves(SAMPLE | {"gains": {"parts": 10}})["gains"]
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("gains=4", {"gains": {"parts": 4}}),
+        ("gains=0.25,1", {"gains": {"shares": [0.25, 1]}}),
+        ("net_benefit=0.2,0.5", {"net_benefit": {"thresholds": [0.2, 0.5]}}),
+        ("reliability=2", {"reliability": {"bins": 2}}),
+        ("reliability=mass", {"reliability": {"by": "mass"}}),
+        ("reliability=2,mass", {"reliability": {"bins": 2, "by": "mass"}}),
+        ("band=simultaneous", {"band": {"kind": "simultaneous"}}),
+    ],
+)
+def test_a_query_has_them_in_short(text, option):
+    assert curves(SAMPLE, **dict([text.split("=")])) == curves(SAMPLE | option)
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ("gains=x", "/gains"),
+        ("gains=0", "/gains/parts"),
+        ("gains=0.5,0.2", "/gains/shares"),
+        ("net_benefit=0.2,1", "/net_benefit/thresholds/1"),
+        ("reliability=2,weight", "/reliability/by"),
+        ("band=wide", "/band/kind"),
+    ],
+)
+def test_what_is_wrong_in_short_is_named(text, pointer):
+    ((found, _),) = refusals(SAMPLE, **dict([text.split("=")]))
+    assert found == pointer
+
+
 def test_gains_of_no_sweep_are_null_with_a_word():
     answer = curves(UNORDERED | {"gains": {}})
     assert answer["gains"] is None
@@ -66,6 +105,8 @@ def test_net_benefit_of_counts_is_null_without_a_row():
         ({"net_benefit": {"thresholds": [0.5, 1]}}, "/net_benefit/thresholds/1"),
         ({"net_benefit": {"thresholds": [0, 0.5]}}, "/net_benefit/thresholds/0"),
         ({"net_benefit": {"prevalence": 0}}, "/net_benefit/prevalence"),
+        ({"gains": {"parts": 0}}, "/gains/parts"),
+        ({"gains": {"parts": 4, "shares": [1]}}, "/gains/parts"),
         ({"net_benefit": {}, "scores": [9, 8, 7, 7, 4, 2]}, "/net_benefit"),
     ],
 )

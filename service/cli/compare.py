@@ -49,6 +49,7 @@ _OF_REQUEST = ("indices", "decisions", "metrics", "intervals")
 """The options that are about all evaluations together."""
 
 _LEVEL = 0.95
+_DECIMALS_OF_LEVELS = 12
 _SAID_BELOW = "maybe_paired"
 _COMPARISONS = OPERATIONS["comparisons"]
 _EVALUATION = one_evaluation(READING_FIELDS)
@@ -135,12 +136,12 @@ def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
 
 
 def _asked(question: Question, options: Mapping[str, Any]) -> dict[str, object]:
-    """What the summary requests: how each differs from the first, at the level that was asked for."""
-    how = question.fields.get("intervals", {})
-    return {"intervals": how, "against": "first", "adjust": "none", "paired": _is_paired(question, options)}
+    """What the summary requests: how they differ, at the level that was asked for."""
+    how = {"against": "all" if options["all_pairs"] else "first", "adjust": "holm" if options["holm"] else "none"}
+    return how | {"intervals": question.fields.get("intervals", {}), "paired": _is_paired(question, options)}
 
 
-def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[str]:
+def _lines(document: Document, *, question: Question, paired: bool, all_pairs: bool, holm: bool) -> Iterable[str]:
     """Format an answer for a reader."""
     names, sources = document["auc"]["name"], [part.source for part in question.parts]
     yield "Evaluations"
@@ -154,7 +155,11 @@ def _lines(document: Document, *, question: Question, paired: bool) -> Iterable[
     yield ""
     maybe_paired = any(warning["code"] == _SAID_BELOW for warning in document["warnings"])
     how = "paired" if _is_paired(question, {"paired": paired}) else "not paired"
-    yield from _difference_lines(document["differences"], how, maybe_paired=maybe_paired)
+    how += ", adjusted for the number of pairs" * holm
+    of_whom = "of each from those before it" if all_pairs else "from the first"
+    level = _level_of_all(document["differences"]) if holm else _level(document["differences"])
+    yield f"Differences {of_whom}, with {percent(level)} % intervals, {how}"
+    yield from _difference_lines(document["differences"], level, maybe_paired=maybe_paired)
     yield ""
     if "decisions" in document:
         yield from decision_lines(document["decisions"])
@@ -202,16 +207,25 @@ def _starred(values: list[float | None]) -> list[str]:
     return [f"{'*' if value is not None and value == greatest else ''}{fraction(value)}" for value in values]
 
 
-def _difference_lines(differences: dict[str, list[Any]], how: str, *, maybe_paired: bool) -> Iterable[str]:
-    """Format the differences from the first, with a row for each area below each name."""
-    level = next((each for each in differences["level"] if each is not None), _LEVEL)
-    yield f"Differences from the first, with {percent(level)} % intervals, {how}"
+def _level(differences: dict[str, list[Any]]) -> float:
+    return next((each for each in differences["level"] if each is not None), _LEVEL)
+
+
+def _level_of_all(differences: dict[str, list[Any]]) -> float:
+    """The level of all intervals of an area together, each of which has Bonferroni's."""
+    pairs = len(set(zip(differences["name"], differences["against"], strict=True)))
+    return round(1 - (1 - _level(differences)) * pairs, _DECIMALS_OF_LEVELS)
+
+
+def _difference_lines(differences: dict[str, list[Any]], level: float, *, maybe_paired: bool) -> Iterable[str]:
+    """Format the differences, with a row for each area below each pair, or each name if all are from the first."""
     rows = [dict(zip(differences, row, strict=True)) for row in zip(*differences.values(), strict=True)]
     head = ["", "difference", "interval", "p", "verdict"]
-    first, *lines = table_lines([head, *map(_difference_cells, rows)], "<>>><")
+    first, *lines = table_lines([head, *(_difference_cells(row, level) for row in rows)], "<>>><")
     yield f"  {first}"
-    for name, cells in groupby(zip(rows, lines, strict=True), key=lambda each: each[0]["name"]):
-        yield f"  {name}"
+    several = len(set(differences["against"])) > 1
+    for (name, other), cells in groupby(zip(rows, lines, strict=True), key=lambda each: _both_names(each[0])):
+        yield f"  {name} against {other}" if several else f"  {name}"
         yield from (f"  {line}" for _, line in cells)
     if None in differences["lower"]:
         yield "  -  a warning says why."
@@ -219,16 +233,21 @@ def _difference_lines(differences: dict[str, list[Any]], how: str, *, maybe_pair
         yield "  The labels agree row by row: if the rows are the same examples, add --paired."
 
 
-def _difference_cells(row: dict[str, Any]) -> list[str]:
-    lower, upper = row["lower"], row["upper"]
-    verdict = "undecided"
-    if lower is not None and not lower <= 0 <= upper:
-        verdict = "higher" if lower > 0 else "lower"
+def _both_names(row: dict[str, Any]) -> tuple[str, str]:
+    return row["name"], row["against"]
+
+
+def _difference_cells(row: dict[str, Any], level: float) -> list[str]:
+    """One row. An adjusted p decides, since Holm has no intervals: those of Bonferroni are wider."""
+    lower, upper, adjusted = row["lower"], row["upper"], row["p_value_adjusted"]
+    p_value = row["p_value"] if adjusted is None else adjusted
+    is_proven = lower is not None and not lower <= 0 <= upper if adjusted is None else adjusted < 1 - level
+    verdict = ("higher" if row["difference"] > 0 else "lower") if is_proven else "undecided"
     return [
         row["area"],
         "-" if row["difference"] is None else f"{row['difference']:+.6f}",
         "-" if lower is None else f"{lower:+.6f} to {upper:+.6f}",
-        "-" if row["p_value"] is None else f"{row['p_value']:.3g}",
+        "-" if p_value is None else f"{p_value:.3g}",
         verdict,
     ]
 
@@ -278,6 +297,8 @@ SCREEN = Screen(
         FOR_OPTION,
         *DECISION_OPTIONS,
         click.Option(["--paired"], is_flag=True, help="All files have the same examples in the same order."),
+        click.Option(["--all-pairs"], is_flag=True, help="Show how each differs from each, not only from the first."),
+        click.Option(["--holm"], is_flag=True, help="Adjust p and intervals for the number of pairs."),
     ),
     texts=decision_texts,
     engine="exact",

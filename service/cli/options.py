@@ -18,6 +18,7 @@ from service.cli.files import FORMATS
 from service.wire.formats.inputs import COUNTS_COLUMNS, GROUPS_COLUMNS, SAMPLE_COLUMNS, TOTALS
 from service.wire.formats.tables import TableForm
 from service.wire.requests.fields import ChoiceSet, Field, Flag
+from service.wire.requests.object_schemas import ObjectField
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
@@ -162,7 +163,8 @@ def _of_field(field: Field) -> Help:
         text += f" Any of {', '.join(field.choices)}, separated by commas."
     elif field.metavar in {"JSON", "NUMBERS"}:
         quote = "'" * (field.metavar == "JSON")
-        text += f" For example {quote}{field.example_text}{quote}."
+        short = f"{field.shorthand}, or " if isinstance(field, ObjectField) and field.shorthand else ""
+        text += f" For example {short}{quote}{field.example_text}{quote}."
     return field.metavar, text
 
 

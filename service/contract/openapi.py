@@ -151,7 +151,8 @@ def _of_field(name: str, field: Any, about: str, schemas: Tree) -> Tree:  # noqa
     if isinstance(field, NumberColumn):
         text = about or f"{field.about} Numbers separated by commas, {such}, or a JSON list."
     elif field.metavar == "JSON":
-        text = about or f"{field.about} The text of JSON, {such}."
+        short = f", or a shorthand, such as `{field.shorthand}`" if getattr(field, "shorthand", "") else ""
+        text = about or f"{field.about} The text of JSON, {such}{short}."
     else:
         return _parameter(name, about or field.about, _plain(field))
     return _parameter(name, text, {"type": "string", "examples": [field.example_text]})

@@ -16,20 +16,23 @@ from service.curves.arrays import FloatArray
 from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable
 
-DECILES = tuple(Fraction(part, 10) for part in range(1, 11))
-"""The shares of all examples by default."""
+DECILES = 10
+"""How many parts there are by default."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GainsOptions:
-    """The shares of all examples at which parts end, (n,), rising, above 0 and at most 1; None for `DECILES`."""
+    """The shares of all examples at which parts end, (n,), rising, above 0 and at most 1; None for equal `parts`."""
 
     shares: FloatArray | None = None
+    parts: int = DECILES
 
     @property
     def ends(self) -> Sequence[Fraction]:
         """The shares, exactly."""
-        return DECILES if self.shares is None else [Fraction(share) for share in self.shares.tolist()]
+        if self.shares is None:
+            return [Fraction(part, self.parts) for part in range(1, self.parts + 1)]
+        return [Fraction(share) for share in self.shares.tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

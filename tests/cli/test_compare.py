@@ -277,6 +277,9 @@ def test_an_engine_reads_no_columns_of_one_table(tmp_path: Path) -> None:
     assert "is not NAME=FILE; put a name first" in said
 
 
+NAMED = {"all": "", "ten": "_ten", "again": ""}
+
+
 def differences(text: str) -> dict[tuple[str, str], list[str]]:
     """The rows of the table of differences: {(classifier, area): cells}."""
     lines = [line for line in section(text, "Differences")[2:] if "--paired" not in line]
@@ -289,6 +292,40 @@ def differences(text: str) -> dict[tuple[str, str], list[str]]:
         else:
             name = area
     return rows
+
+
+def test_pairs_and_their_adjusted_p_are_those_of_the_answer() -> None:
+    files = [ALL, TEN, f"again={DATA / 'breast_cancer.csv'}"]
+    sent = [{"name": name, **sample(DATA / f"breast_cancer{end}.csv")} for name, end in NAMED.items()]
+    options = {"paired": True, "intervals": {"level": 0.9}, "against": "all", "adjust": "holm"}
+    body = json.dumps({"evaluations": sent, **options}).encode()
+    answer = json.loads(running.answered("comparisons", body, "application/json"))["differences"]
+    rows = [dict(zip(answer, row, strict=True)) for row in zip(*answer.values(), strict=True)]
+    done = rocpr(*files, "--paired", "--all-pairs", "--holm", "--level", "0.9")
+    heading = "Differences of each from those before it, with 90 % intervals, paired, adjusted for the number of pairs"
+    assert heading in done.stdout.splitlines()
+    assert differences(done.stdout) == {
+        (f"{row['name']} against {row['against']}", row["area"]): [
+            f"{row['difference']:+.6f}",
+            f"{row['lower']:+.6f} to {row['upper']:+.6f}",
+            f"{row['p_value_adjusted']:.3g}",
+            "undecided",
+        ]
+        for row in rows
+    }
+
+
+def test_an_adjusted_p_decides_where_a_joint_interval_would_not(tmp_path: Path) -> None:
+    """Holm rejects both differences of three from the first; Bonferroni's wider interval of one includes 0."""
+    for name, low in (("old", 8), ("new", 2), ("best", 0)):  # so many positives are below all negatives
+        lines = [f"{int(row % 2 == 0 and row >= 2 * low) + row / 1000},{int(row % 2 == 0)}" for row in range(60)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["scores,labels", *lines]))
+    found = differences(
+        rocpr(*(tmp_path / f"{name}.csv" for name in ("old", "new", "best")), "--paired", "--holm").stdout
+    )
+    _, interval, _, verdict = found["new", "roc"]
+    assert (interval[0], verdict) == ("-", "higher")
+    assert found["best", "roc"][-1] == "higher"
 
 
 @pytest.mark.parametrize("words", [[], ["--paired"]])

@@ -29,6 +29,7 @@ class ReliabilitySchema(ObjectSchema):
         "`ece` in `statistics` has the same bins."
     )
     example: ClassVar = {"bins": 10, "by": "mass"}
+    shorthand = "10,mass"
 
     bins = Whole("How many bins; 15 by default.", minimum=1, maximum=100)
     by = Choice(
@@ -36,6 +37,13 @@ class ReliabilitySchema(ObjectSchema):
         "`width` for bins of equal width, k / bins up to (k + 1) / bins, of which the last includes 1; `mass` for bins "
         "of about equal mass, where equal scores stay together. `width` by default.",
     )
+
+    def from_text(self, text: str, *, decimal_comma: bool) -> object:
+        """Read a number of bins, what divides them, or both."""
+        read: dict[str, object] = {}
+        for word in map(str.strip, text.split(",")):
+            read |= self.field_of_text("bins" if word.isdecimal() else "by", word, decimal_comma=decimal_comma)
+        return read
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ReliabilityOptions:
@@ -52,6 +60,7 @@ class BandSchema(ObjectSchema):
         "level and their seed are those of `intervals`, or 0.95 and 0. Needs exact groups, and no soft labels."
     )
     example: ClassVar = {"kind": "simultaneous"}
+    shorthand = "simultaneous"
 
     kind = Choice(
         BAND_KINDS,
@@ -63,6 +72,10 @@ class BandSchema(ObjectSchema):
         minimum=0,
         maximum=1,
     )
+
+    def from_text(self, text: str, *, decimal_comma: bool) -> object:  # noqa: ARG002  # it has no numbers
+        """Read a kind."""
+        return {"kind": text}
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> BandOptions:
@@ -79,24 +92,32 @@ class GainsSchema(ObjectSchema):
     component = "GainsOptions"
     about = "Asks for the table `gains`; `{}` takes ten equal parts."
     example: ClassVar = {"shares": [0.01, 0.05, 0.1, 1]}
+    shorthand = "10"
 
+    parts = Whole("How many equal parts; 10 by default.", minimum=1, maximum=MOST_SHARES, example=20)
     shares = NumberColumn(
-        "Where each part ends, as a share of all examples: rising, above 0 and at most 1, at most 1,000 of them; by "
-        "default 0.1, 0.2, .. 1.",
+        "Where each part ends, as a share of all examples: rising, above 0 and at most 1, at most 1,000 of them. "
+        "Without them, parts are equal.",
         exclusive_minimum=0,
         maximum=1,
     )
+
+    def from_text(self, text: str, *, decimal_comma: bool) -> object:
+        """Read how many parts, or shares."""
+        return self.field_of_text("parts" if text.isdecimal() else "shares", text, decimal_comma=decimal_comma)
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> GainsOptions:
         """Build the options; {} requests the defaults."""
         shares = data.get("shares")
         if shares is not None:
+            if "parts" in data:
+                raise invalid("exclusive", "Give parts or shares, not both.", "parts")
             if not 1 <= shares.size <= MOST_SHARES:
                 raise invalid("wrong_length", f"There are {shares.size} shares; give 1 to {MOST_SHARES}.", "shares")
             if np.any(np.diff(shares) <= 0):
                 raise invalid("not_rising", "Shares must rise.", "shares")
-        return GainsOptions(shares)
+        return GainsOptions(**data)
 
 
 class NetBenefitSchema(ObjectSchema):
@@ -105,6 +126,7 @@ class NetBenefitSchema(ObjectSchema):
     component = "NetBenefitOptions"
     about = "Asks for the table `net_benefit`; `{}` takes every default. Scores must be between 0 and 1."
     example: ClassVar = {"thresholds": [0.05, 0.1, 0.2]}
+    shorthand = "0.05,0.1,0.2"
 
     thresholds = NumberColumn(
         "The probabilities to act from, above 0 and below 1, at most 1,000; by default 0.01, 0.02, .. 0.99.",
@@ -116,6 +138,10 @@ class NetBenefitSchema(ObjectSchema):
         exclusive_minimum=0,
         exclusive_maximum=1,
     )
+
+    def from_text(self, text: str, *, decimal_comma: bool) -> object:
+        """Read thresholds."""
+        return self.field_of_text("thresholds", text, decimal_comma=decimal_comma)
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> NetBenefitOptions:

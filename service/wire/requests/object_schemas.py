@@ -4,7 +4,7 @@ Generated clients may therefore send every field.
 """
 
 import json
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from marshmallow import Schema, ValidationError, pre_load
 
@@ -15,6 +15,9 @@ from service.wire.requests.fields import Field, JsonSchema
 from service.wire.usual_names import suggested
 from service.wire.wrong import Wrong
 
+_BEGIN_OF_JSON = ("", "{", "[", '"')
+"""How the text of an object begins, or of what is meant as one."""
+
 _UNKNOWN_FIELD = Wrong("unknown_field", "Unknown field.")
 
 
@@ -23,6 +26,7 @@ class ObjectSchema(Schema):
 
     about       what it is, for the contract, which calls it `component`.
     example     is shown if something other than an object was sent.
+    shorthand   is an example of a query's text that stands for the object, if `from_text` reads any.
     told_last   fields at the end of a list of all.
     json_only   fields that no query has.
     """
@@ -30,6 +34,7 @@ class ObjectSchema(Schema):
     about: ClassVar[str] = ""
     component: ClassVar[str] = ""
     example: ClassVar[Any] = None
+    shorthand: ClassVar[str] = ""
     told_last: ClassVar[frozenset[str]] = frozenset()
     json_only: ClassVar[frozenset[str]] = frozenset()
 
@@ -39,6 +44,14 @@ class ObjectSchema(Schema):
             "unknown": _UNKNOWN_FIELD,  # type: ignore[dict-item]  # no text
             "type": Wrong("not_an_object", f"Must be an object{_such_as(self.example)}."),  # type: ignore[dict-item]  # no text
         }
+
+    def from_text(self, text: str, *, decimal_comma: bool) -> object:
+        """Read the text of a query that begins as no object does. Raises Wrong, and StrictJsonError."""
+        raise NotImplementedError
+
+    def field_of_text(self, name: str, text: str, *, decimal_comma: bool) -> dict[str, object]:
+        """The object with this field alone, read from a text."""
+        return {name: cast("Field", self.fields[name]).from_text(text, decimal_comma=decimal_comma)}
 
     def _deserialize(self, data: Any, *, error_store: Any, **options: Any) -> Any:  # noqa: ANN401  # marshmallow's
         """Read the fields that are given; what marshmallow does for all others takes a twentieth of a small request."""
@@ -90,6 +103,17 @@ class ObjectField(Field):
         """Load it."""
         return self.schema.load(value)  # type: ignore[arg-type]  # any JSON value
 
+    @property
+    def shorthand(self) -> str:
+        """An example of a text that stands for the object; empty if only JSON does."""
+        return self.schema.shorthand
+
+    def from_text(self, text: str, *, decimal_comma: bool = False) -> object:
+        """Read JSON, or what the schema lets stand for it."""
+        if not self.shorthand or text.lstrip()[:1] in _BEGIN_OF_JSON or text.strip() == "null":
+            return super().from_text(text, decimal_comma=decimal_comma)
+        return self.schema.from_text(text.strip(), decimal_comma=decimal_comma)
+
     def shape(self) -> JsonSchema:
         """A reference to its schema."""
         return {"$ref": f"#/components/schemas/{self.schema.component}"}
@@ -100,6 +124,8 @@ class ObjectList(ObjectField):
 
     Stops after as many errors as a problem lists.
     """
+
+    shorthand = ""
 
     def __init__(self, schema: ObjectSchema, about: str, *, minimum: int, maximum: int) -> None:
         super().__init__(schema, about)
