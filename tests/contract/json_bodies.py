@@ -13,7 +13,7 @@ INDICES = st.lists(st.sampled_from(schema("TradeoffIndex")["enum"]))
 SHAPES = st.sampled_from([0.01, 0.5, 1, 2, 1000])
 BOUNDS = st.sampled_from([-0.0, 0, 0.5, 0.9, 1])
 LEVELS = st.sampled_from([5e-324, 0.5, 0.95, 1 - 2**-53])
-AT_THRESHOLD = {"precision", "recall", "fpr"}
+ROW_METRICS = schema("CurvesRequest")["properties"]["metrics"]["items"]["enum"]
 WITHOUT_INTERVAL = {"roc_hull", "pr_trapezoid", "pr_achievable"}
 INTERVALS = {
     "level": LEVELS,
@@ -21,6 +21,21 @@ INTERVALS = {
     "resamples": st.just(100),
     "seed": st.sampled_from([0, 1, 2**32 - 1]),
 }
+SHARES = st.lists(st.sampled_from([1e-9, 0.1, 0.5, 0.9, 1]), unique=True, max_size=3).map(sorted)
+LIMITS = {name: st.sampled_from([0, 0.5, 1]) for name in ("min_precision", "min_recall", "min_specificity", "max_fpr")}
+DECISIONS = st.one_of(
+    st.fixed_dictionaries({"at_threshold": NEAR}),
+    *(st.fixed_dictionaries({f"at_{name}": st.floats(0, 1)}) for name in ("share", "fpr", "recall")),
+    st.fixed_dictionaries({"best": st.sampled_from(["f1", "mcc", "recall"])}, optional=LIMITS),
+)
+OF_ROWS = st.one_of(
+    st.just({}),
+    st.fixed_dictionaries(
+        {"decisions": st.lists(DECISIONS, min_size=1, max_size=3)},
+        optional={"metrics": st.lists(st.sampled_from(ROW_METRICS))},
+    ),
+)
+NAMES = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=3)
 CURVES_OPTIONS = {
     "include": st.lists(st.sampled_from(schema("Output")["enum"])),
     "keep": st.sampled_from(schema("Keep")["enum"]),
@@ -53,6 +68,19 @@ CURVES_OPTIONS = {
             "fp_cost": st.sampled_from([1, 1e150]),
         },
     ),
+    "band": st.fixed_dictionaries(
+        {},
+        optional={"kind": st.sampled_from(["pointwise", "simultaneous"]), "at": st.lists(st.floats(0, 1), max_size=3)},
+    ),
+    "gains": st.one_of(
+        st.fixed_dictionaries({}, optional={"parts": st.integers(1, 9)}), st.fixed_dictionaries({"shares": SHARES})
+    ),
+    "reliability": st.fixed_dictionaries(
+        {}, optional={"bins": st.integers(1, 9), "by": st.sampled_from(["width", "mass"])}
+    ),
+    "net_benefit": st.fixed_dictionaries(
+        {}, optional={"thresholds": st.lists(st.sampled_from([1e-300, 0.5, 1 - 2**-53]), max_size=3)}
+    ),
     "lower_is_positive": st.booleans(),
 }
 TRADEOFFS_OPTIONS = {
@@ -77,12 +105,14 @@ def counts(draw: st.DrawFn) -> dict[str, Any]:
 def samples(draw: st.DrawFn) -> dict[str, Any]:
     rows = draw(st.lists(st.tuples(NEAR, st.integers(0, 1), st.sampled_from([0, 0.1, 1, 3])), min_size=2))
     scores, labels, weights = (list(column) for column in zip(*rows, strict=True))
+    if draw(st.integers(0, 4)):  # nearly all have both classes
+        labels[:2], weights[:2] = [0, 1], [1, 1]
     return {"scores": scores, "labels": labels, "weights": weights}
 
 
 @st.composite
 def curves_bodies(draw: st.DrawFn) -> dict[str, Any]:
-    body = draw(st.fixed_dictionaries({}, optional=CURVES_OPTIONS))
+    body = draw(st.fixed_dictionaries({}, optional=CURVES_OPTIONS)) | draw(OF_ROWS)
     if draw(st.booleans()):
         return body | draw(counts())
     tuning = {"scores": [1, 0.5], "labels": [True, False]}
@@ -98,7 +128,7 @@ def tradeoffs_bodies(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def comparisons_bodies(draw: st.DrawFn) -> dict[str, Any]:
     """Evaluations with equal totals: counts, or the same labels and weights with different scores."""
-    body = draw(st.fixed_dictionaries({}, optional={"indices": INDICES}))
+    body = draw(st.fixed_dictionaries({}, optional={"indices": INDICES})) | draw(OF_ROWS)
     first = draw(st.one_of(counts(), samples()))
     found = [first]
     for _ in range(draw(st.integers(1, 3))):
@@ -107,7 +137,11 @@ def comparisons_bodies(draw: st.DrawFn) -> dict[str, Any]:
         else:
             size = len(first["labels"])
             found.append(first | {"scores": draw(st.lists(NEAR, min_size=size, max_size=size))})
-    names = draw(st.lists(st.text(min_size=1, max_size=3), min_size=len(found), max_size=len(found), unique=True))
+    if draw(st.booleans()):
+        body["intervals"] = draw(st.fixed_dictionaries({}, optional=INTERVALS))
+        how = {"against": st.sampled_from(["first", "all"]), "adjust": st.sampled_from(["none", "holm"])}
+        body |= draw(st.fixed_dictionaries({}, optional=how | ({} if "counts" in first else {"paired": st.booleans()})))
+    names = draw(st.lists(NAMES, min_size=len(found), max_size=len(found), unique=True))
     return body | {"evaluations": [{"name": name} | one for name, one in zip(names, found, strict=True)]}
 
 
@@ -121,8 +155,8 @@ def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
     if metric == "partial":
         low = draw(st.floats(0, 0.5))
         rule |= {"over": draw(st.sampled_from(["fpr", "tpr", "recall"])), "from": low, "to": draw(st.floats(0.75, 1))}
-    if metric in AT_THRESHOLD or (metric in schema("TradeoffIndex")["enum"] and draw(st.booleans())):
-        rule["at_threshold"] = draw(NEAR)
+    if metric in ROW_METRICS or (metric in schema("TradeoffIndex")["enum"] and draw(st.booleans())):
+        rule |= draw(DECISIONS)
     if metric in schema("OperatingPoint")["properties"]["metric"]["enum"]:
         rule["at"] = draw(st.one_of(st.floats(0, 1), LAMBDAS))
     if metric not in WITHOUT_INTERVAL and draw(st.booleans()):
@@ -165,7 +199,7 @@ def slices_bodies(draw: st.DrawFn) -> dict[str, Any]:
         "operating_points": CURVES_OPTIONS["operating_points"],
         "lower_is_positive": st.booleans(),
     }
-    asked = draw(st.fixed_dictionaries({}, optional=options))
+    asked = draw(st.fixed_dictionaries({}, optional=options)) | draw(OF_ROWS)
     return body | asked | {"slices": {f"column {number}": column for number, column in enumerate(columns)}}
 
 

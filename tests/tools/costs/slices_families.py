@@ -3,12 +3,16 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from service.curves.row_metrics import ROW_METRICS
 from tests.support.costs.families import ANSWERS, Family, csv_family, family
 from tests.support.costs.tables import Table, sample, weighted
 
 POINTS = [{"metric": "precision_at_recall", "at": at / 20} for at in range(20)]
-EACH = {
+DECISIONS = [{"at_threshold": at / 20} for at in range(20)]
+EACH: dict[str, dict[str, Any]] = {
     "alone": {},
+    "20 decisions": {"decisions": DECISIONS},
+    "20 decisions with all metrics": {"decisions": DECISIONS, "metrics": [*ROW_METRICS], "intervals": {}},
     "intervals": {"intervals": {}},
     "a point": {"operating_points": POINTS[:1]},
     "20 points": {"operating_points": POINTS},
