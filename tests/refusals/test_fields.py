@@ -12,6 +12,7 @@ from service.operations import OPERATIONS
 from service.wire.requests import fields as own
 from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.decisions_schemas import DecisionList
+from service.wire.requests.object_schemas import ObjectField
 from service.wire.requests.picture_schemas import PICTURE_SCHEMAS
 from tests.contract.document import EVALUATION_PREFIX, evaluations
 from tests.contract.violations import violations
@@ -70,13 +71,18 @@ def test_a_wrong_value_is_refused(place: Place) -> None:
         check(asking.errors(place.operation, json.dumps(place.body(wrong.value))), place, wrong)
 
 
+def _has_shorthand(place: Place) -> bool:
+    """Whether a query may have a number or a word in place of the object."""
+    return len(place.keys) == 1 and isinstance(place.field, ObjectField) and bool(place.field.shorthand)
+
+
 @of(IN_QUERIES)
 def test_it_is_refused_in_a_query_too(place: Place) -> None:
     in_list = isinstance(place.field, NumberColumn) and len(place.keys) == 1
     is_text = isinstance(place.field, own.Choice) and len(place.keys) == 1  # in a query, brackets are part of the text
     for wrong in wrong_values(place.field):
         told = wrong.sentence.replace("This is a list; it must", "Must") if is_text else wrong.sentence
-        needs_brackets = isinstance(place.field, DecisionList) and wrong.value == 1
+        needs_brackets = wrong.value == 1 and (isinstance(place.field, DecisionList) or _has_shorthand(place))
         if not (needs_brackets or (in_list and wrong.code == "not_a_column")):  # in a query, numbers need no brackets
             found = asking.errors(place.operation, TABLE, content_type="text/csv", **query(place, wrong.value))
             check(found, place, wrong._replace(sentence=told))
@@ -124,7 +130,8 @@ def test_json_in_a_query_is_strict_too(place: Place) -> None:
     if isinstance(place.field, own.Choice | own.ChoiceSet):
         return
     name = str(place.keys[0])
-    options = {text: query(place, "here") for text in ("NaN", "{", '{"a": 1, "a": 2}')}
+    texts = ("{", '{"a": 1, "a": 2}') if _has_shorthand(place) else ("NaN", "{", '{"a": 1, "a": 2}')
+    options = {text: query(place, "here") for text in texts}
     for text, wrong in options.items():
         wrong[name] = wrong[name].replace('"here"', text)
         found = asking.refusals(place.operation, TABLE, content_type="text/csv", **wrong)

@@ -80,7 +80,7 @@ def _(field: NumberColumn) -> Iterator[Wrong]:
     for value in ("0.5", 0.5, True):
         yield Wrong(value, "not_a_column", "Must be a list of numbers, such as [0.9, 0.2].")
     yield Wrong({"0": 0.5}, "not_a_column", FROM_PANDAS)
-    right = 1 if field.maximum is None else field.maximum
+    right = 0.5 if field.exclusive_maximum is not None else 1 if field.maximum is None else field.maximum
     size = field.length or 2
     for value, code, sentence in [*NOT_NUMBERS, A_LIST, *_beyond(field)]:
         yield Wrong([right] * (size - 1) + [value], code, sentence, f"/{size - 1}")
@@ -181,9 +181,9 @@ def _beyond(field: own.Number | NumberColumn) -> Iterator[tuple[float, str, str]
     if field.maximum is not None:
         yield nextafter(field.maximum, inf), "out_of_range", f"This is above {field.maximum:g}."
         yield 1e300, "out_of_range", f"This is above {field.maximum:g}."
-    if (bound := getattr(field, "exclusive_minimum", None)) is not None:
+    if (bound := field.exclusive_minimum) is not None:
         for value in (bound, -1):
             yield value, "out_of_range", f"This must be above {bound:g}."
-    if (bound := getattr(field, "exclusive_maximum", None)) is not None:
+    if (bound := field.exclusive_maximum) is not None:
         for value in (bound, 95):
             yield value, "out_of_range", f"This must be below {bound:g}."
