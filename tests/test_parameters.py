@@ -22,7 +22,7 @@ WITH = {
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "metrics", "missing"}
-OTHERS |= {"against", "adjust", "decide"}
+OTHERS |= {"against", "adjust", "decide", "band", "reliability"}
 OTHERS |= {"charts", "theme", "title", "closed"}
 """Parameters whose text is a name or several names."""
 

@@ -108,7 +108,13 @@ class Question:
         drawn = dict(picture or {})
         query = source.taken(given) | {name: query_text(value) for name, value in fields.items()} | drawn
         is_whole = len(self.parts) == 1 and (source.is_table or not fields)
-        if self.server is not None and is_whole and isinstance(source, InputFile) and fits_a_query(query):
+        if (
+            self.server is not None
+            and is_whole
+            and isinstance(source, InputFile)
+            and source.is_whole
+            and fits_a_query(query)
+        ):
             request = Request(self.operation, "", source.declared_type, accept, tuple(query.items()), source.content)
             return self._posted(self.server, request, partial(self.problem_lines, as_sent=True))
         decoded = replace(self.decoded, document={**self.document, **fields})

@@ -26,6 +26,8 @@ def with_file_beside(question: Question, field: str, path: str | None, given: Te
         return question
     if access.engine is not None:
         raise click.UsageError(f"{flag(field)} cannot be combined with --engine.")
+    if access.truth is not None:
+        raise click.UsageError(f"{flag(field)} cannot be combined with --truth.")
     (first,) = question.parts
     if STANDARD_INPUT in first.source.name:
         refuse_two_of_standard_input(("-", path))

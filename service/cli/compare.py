@@ -29,6 +29,7 @@ from service.curves.comparison import MOST_EVALUATIONS
 from service.inference.rules import percent
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
+from service.wire.formats.inputs import IDS
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import names_or_json
 from service.wire.formats.tables import one_evaluation
@@ -100,7 +101,7 @@ def _question(paths: Mapping[str, str], given: Texts, access: FileAccess, option
     of_request = {name: _value(name, given.pop(name)) for name in _OF_REQUEST if name in given}
     if _UNNAMED in paths and access.engine is not None:
         raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
-    sources = access.sources([*paths.values()], given)
+    sources = access.joined(access.sources([*paths.values()], given))
     if _UNNAMED in paths:
         names = names_or_json(given.get("scores", "[]"))
         if sources[0].is_table and isinstance(names, list) and len(names) == 1:
@@ -128,8 +129,10 @@ def _value(name: str, text: str) -> object:
 
 
 def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
-    """Whether all have the same rows: as said, or as columns of one table."""
+    """Whether all have the same rows: as said, by ids, or as columns of one table."""
     part = question.parts[0]
+    if IDS in part.given:
+        return True
     if part.place or part.source.is_table:
         return bool(options["paired"]) or not part.place
     return bool(options["paired"] or question.document.get("paired"))
@@ -138,7 +141,8 @@ def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
 def _asked(question: Question, options: Mapping[str, Any]) -> dict[str, object]:
     """What the summary requests: how they differ, at the level that was asked for."""
     how = {"against": "all" if options["all_pairs"] else "first", "adjust": "holm" if options["holm"] else "none"}
-    return how | {"intervals": question.fields.get("intervals", {}), "paired": _is_paired(question, options)}
+    paired = {} if IDS in question.parts[0].given else {"paired": _is_paired(question, options)}
+    return how | paired | {"intervals": question.fields.get("intervals", {})}
 
 
 def _lines(document: Document, *, question: Question, paired: bool, all_pairs: bool, holm: bool) -> Iterable[str]:

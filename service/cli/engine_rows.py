@@ -28,7 +28,7 @@ from service.wire.formats.inputs import (
     CSV_PARAMETERS,
     GROUPS_COLUMNS,
     MISSING,
-    SAMPLE_COLUMNS,
+    SAMPLE,
     SLICES,
     SOFT_LABELS,
     TOTALS,
@@ -48,6 +48,19 @@ from service.wire.wrong import Wrong
 _CHARACTERS = DELIMITERS | DECIMALS
 _SHOWN_ROW = 100
 _CSV_SUFFIXES = {"csv", "tsv", "gz", "zst"}
+
+_NOT_GROUPED = (
+    *SAMPLE.named,
+    SOFT_LABELS,
+    CLOSED_ENDS,
+    *TOTALS,
+    *COUNTS_COLUMNS,
+    *GROUPS_COLUMNS,
+    MISSING,
+    "escape",
+    "header",
+)
+"""The options that no engine takes."""
 
 _Grouped = tuple[dict[str, Any], tuple[CurvesWarning, ...]]
 """A document of groups, and perhaps of slices, with its warnings."""
@@ -82,7 +95,7 @@ class EngineRows:
         A failure of the engine ends the command.
         """
         given = self.taken(given)
-        for name in (SOFT_LABELS, CLOSED_ENDS, *TOTALS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, MISSING, "escape", "header"):
+        for name in _NOT_GROUPED:
             if name in given and (name, given[name]) not in _DEFAULTS:
                 raise click.UsageError(f"{flag(name)} cannot be combined with --engine.")
         read_here = {"positive_label", MISSING}
@@ -156,7 +169,7 @@ class EngineRows:
         from service.engines.checks import RowColumns  # noqa: PLC0415  # goes with the engine
         from service.engines.plan import group_rows  # noqa: PLC0415  # goes with the engine
 
-        names = {key: given.get(key, key) for key in SAMPLE_COLUMNS}
+        names = {key: given.get(key, key) for key in (*SAMPLE.needs, *SAMPLE.may)}
         by = tuple(listed_names(given.get(SLICES, "[]"), []))
         if self.media_type == CSV and "header" not in given and has_numbers_as_names(header := [*engine.kinds()]):
             told = "has numbers where names are expected; add a line such as scores,labels above it"

@@ -12,10 +12,11 @@ from service.answer import without_body
 from service.cli.layout import terminal_safe
 from service.environment import leave_pandas_out
 from service.wire.formats.charsets import guessed_in_utf8
-from service.wire.formats.decoders import DECODERS
+from service.wire.formats.decoders import DECODERS, TABLES
 from service.wire.formats.inputs import CSV_PARAMETERS
 from service.wire.formats.query_options import Decoded
 from service.wire.formats.signatures import other_signature_of, signature_of
+from service.wire.formats.table_columns import Table
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, BODY_FORMATS, CSV, JSON
@@ -85,6 +86,11 @@ class InputFile:
         return cls(name, SUFFIXES[suffix], stream, {"delimiter": "tab"} if suffix == "tsv" else {})
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the file alone is what is read, so that it can be sent as it is."""
+        return True
+
+    @property
     def is_table(self) -> bool:
         """Whether the file holds only columns, so that options give the rest."""
         return self.media_type != JSON
@@ -111,6 +117,12 @@ class InputFile:
         if not self.content:
             raise without_body(self.media_type)
         return DECODERS[self.declared_type](self.content, self.taken(given), form, most)
+
+    def table(self, given: Mapping[str, str], most: Limits) -> Table:
+        """The content of a table, whose columns are read on demand. Raises Problem."""
+        if not self.content:
+            raise without_body(self.media_type)
+        return TABLES[self.declared_type](self.content, self.taken(given), most)
 
     def taken(self, given: Mapping[str, str]) -> dict[str, str]:
         """The given options that the file takes, and its own: JSON files take none, and some are for CSV only."""

@@ -1,4 +1,4 @@
-"""A request's document as JSON text, to be sent to a server: numbers as JSON has them, labels as booleans.
+"""A request's document as JSON text, to be sent to a server: numbers, ids and slices as they are, labels as booleans.
 
 Knows columns of tables; nothing of files.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from service.curves.evaluation import CurvesWarning
 from service.wire.answers.infinite import finite_in_order
-from service.wire.columns import Column, items, labels, numbers
+from service.wire.columns import Column, categories, ids, items, labels, numbers
 from service.wire.problems import FieldError, invalid_request
 from service.wire.wrong import Wrong
 
@@ -53,6 +53,11 @@ class JsonWriter:
                 found = labels(column, label)
                 self.warnings += [CurvesWarning("one_vs_rest", found.rest)] if found.rest else []
                 return list(found.positive.tolist())
+            if place.endswith("/ids"):
+                return list(ids(column).cells.to_pylist())
+            if place.startswith("/slices/"):
+                found_slices = categories(column)
+                return [found_slices.values[number] for number in found_slices.numbers.tolist()]
             cells = finite_in_order(numbers(column, nullable=place.endswith("/threshold"))).tolist()
         except Wrong as wrong:
             row = "" if wrong.row is None else f"/{wrong.row}"

@@ -22,7 +22,9 @@ from service.cli.options import Help, Texts, flag, form_options, given_texts
 from service.cli.plots import PLOT_OPTION, SHOW_OPTION, chart_options, print_curves, write_plot
 from service.cli.server_address import SERVER_OPTIONS
 from service.cli.sources import FileAccess
+from service.cli.truth import TRUTH_OPTION
 from service.operations.operation import Operation
+from service.wire.formats.inputs import IDS
 from service.wire.formats.query_options import options_of
 from service.wire.formats.tables import TableForm
 from service.wire.media_types import SVG, TEXT
@@ -157,6 +159,7 @@ def _parameters(operation: Operation, screen: Screen, form: TableForm) -> list[c
     files = _FILES if screen.named is None else screen.named.argument
     parameters: list[click.Parameter] = [files, *form_options(form, screen.told)]
     parameters += engine_options(exact=screen.engine == "exact") if screen.engine else []
+    parameters += [TRUTH_OPTION] if IDS in form.parameters else []
     parameters += [*screen.own, *SERVER_OPTIONS]
     parameters += [PLOT_OPTION] if SVG in operation.media_types else []
     parameters += [SHOW_OPTION] if TEXT in operation.media_types else []
@@ -182,5 +185,5 @@ def _of_one_table(operation: Operation, paths: tuple[str, ...], given: Texts, ac
     """Ask about one table, which may be in several files. Raises UsageError."""
     if access.engine is not None and len(paths) > 1:
         raise click.UsageError(f"--engine takes one FILE, and {paths[1]} is another: put the pattern in quotes.")
-    source = read_as_one(access.sources(paths, given), given)
+    (source,) = access.joined([read_as_one(access.sources(paths, given), given)])
     return Question(operation.name, [RequestPart(source, operation.form, given, given)], access.server)

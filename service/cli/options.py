@@ -15,7 +15,7 @@ import click
 
 from service.cli.command_error import end
 from service.cli.files import FORMATS
-from service.wire.formats.inputs import COUNTS_COLUMNS, GROUPS_COLUMNS, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.inputs import COUNTS_COLUMNS, GROUPS_COLUMNS, IDS, SAMPLE_COLUMNS, TOTALS
 from service.wire.formats.tables import TableForm
 from service.wire.requests.fields import ChoiceSet, Field, Flag
 from service.wire.requests.object_schemas import ObjectField
@@ -146,6 +146,8 @@ def _option(name: str, form: TableForm, told: Help | None) -> click.Option:
 
 def _of_column(name: str, form: TableForm) -> Help | None:
     """The help of an option that names a column; a total of counts may be a number, too."""
+    if name == IDS:
+        return "NAME", "Column that names each row, to pair two files whatever their order."
     if name in SAMPLE_COLUMNS:
         return "NAME", f"Column of the {name}.  [default: {name}{', if there is one' * (name == 'weights')}]"
     if name in COUNTS_COLUMNS:

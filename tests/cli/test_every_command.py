@@ -41,14 +41,14 @@ def fed(command: str) -> list[str]:
 @pytest.mark.parametrize(
     ("command", "parameters", "others"),
     [
-        ("curves", OPERATIONS["curves"].parameters, {"file", "show", "tuning", *OF_DECISIONS}),
-        ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file"}),
+        ("curves", OPERATIONS["curves"].parameters, {"file", "show", "tuning", "truth", *OF_DECISIONS}),
+        ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file", "truth"}),
         (
             "compare",
             [*one_evaluation(READING_FIELDS).parameters, "indices", "decisions", "metrics"],
-            {"files", "paired", "own", *OF_DECISIONS},
+            {"files", "paired", "all_pairs", "holm", "own", "truth", *OF_DECISIONS},
         ),
-        ("slices", OPERATIONS["slices"].parameters, {"file", "sort", *OF_DECISIONS}),
+        ("slices", OPERATIONS["slices"].parameters, {"file", "sort", "truth", *OF_DECISIONS}),
         ("classes", OPERATIONS["classes"].parameters, {"file", "level"}),
         ("columns", OPERATIONS["columns"].parameters, {"file"}),
     ],

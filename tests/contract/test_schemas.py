@@ -30,7 +30,7 @@ JSON_TEXT = [
 ]
 """Parameters that are shown as the text of JSON."""
 
-CODE_AT = {"Wrong": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1}
+CODE_AT = {"Wrong": 0, "invalid": 0, "invalid_value": 1, "FieldError": 1, "Naming": 2}
 """{what makes a fault: which of its arguments is the code}"""
 
 

@@ -20,6 +20,7 @@ BEGIN, END = "<!-- what takes what: begin -->", "<!-- what takes what: end -->"
 SCORES = [0.95, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.4, 0.35, 0.3, 0.2, 0.1]
 LABELS = [1, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0]
 ROWS = {"scores": SCORES, "labels": LABELS}
+IDS = list("abcdefghijkl")
 BINS = {"positives": [2, 1, 1, 1], "negatives": [1, 1, 2, 3]}
 KINDS: dict[str, dict[str, Any]] = {
     "rows": ROWS,
@@ -58,6 +59,7 @@ OPTIONS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
         ("metrics of a row, with `confidence`", {"rules": [RULE]}, "checks"),
         ("a metric at a threshold", {"rules": [{"metric": "recall", "at_threshold": 0.5, "min": 0}]}, "checks"),
         ("`log_loss` and the like", {"rules": [{"metric": "log_loss", "max": 9}]}, "checks"),
+        ("`ids`", {"rules": [{"metric": "roc", "max_drop": 1}], "ids": IDS, "baseline": ROWS | {"ids": IDS}}, "checks"),
     ],
     "slices": [
         ("areas", {"slices": {"of": list("abababababab")}}, "slices"),

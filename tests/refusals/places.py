@@ -73,7 +73,7 @@ QUERIES: dict[str, dict[str, str]] = {
 }
 """{operation: a query for TABLE}"""
 
-COLUMNS = ("scores", "labels", "soft_labels", "weights")
+COLUMNS = ("scores", "labels", "soft_labels", "weights", "ids")
 
 EVALUATING = [operation for operation in OPERATIONS if operation not in {"columns", "slices", "classes"}]
 """The operations whose body is one evaluation or several. In slices, classes and columns, columns may have any name:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from marshmallow import fields
 
 from service.wire.requests import fields as own
-from service.wire.requests.column_fields import LabelColumn, NumberColumn
+from service.wire.requests.column_fields import IdColumn, LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import Where
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 
@@ -89,6 +89,19 @@ def _(field: NumberColumn) -> Iterator[Wrong]:
     if field.length is not None:
         for other in (field.length - 1, field.length + 1):
             yield Wrong([right] * other, "wrong_length", f"Must have {field.length} numbers, not {other}.")
+
+
+@wrong_values.register
+def _(field: IdColumn) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
+    for value in ("a", 1, True):
+        yield Wrong(value, "not_a_column", 'Must be a list of strings or integers, such as ["a1", "a2"].')
+    yield Wrong({"0": "a"}, "not_a_column", FROM_PANDAS)
+    yield Wrong([1, 0.5], "not_an_id", "An id is text or an integer; this number is not an integer.", "/1")
+    for value in ([1], True):
+        told = "The values of this column must be text, integers or booleans, all of one kind."
+        yield Wrong([1, value], "not_an_id", told, "/1")
+    yield Wrong(["a", None], "missing", "This row has no id.", "/1")
+    yield Wrong(["a", "b", "a"], "duplicate", "1 id occurs more than once, in 2 rows: 'a' (rows 0 and 2).", "/2")
 
 
 @wrong_values.register

@@ -31,6 +31,7 @@ from service.cli.own_options import BASELINE_OPTIONS, texts_of_baseline
 from service.cli.plots import PLOT_OPTION
 from service.cli.server_address import SERVER_OPTIONS
 from service.cli.sources import FileAccess, opened, refuse_two_of_standard_input
+from service.cli.truth import TRUTH_OPTION
 from service.cli.written_files import (
     WRITTEN_FILE,
     holds_bytes,
@@ -85,6 +86,7 @@ _OPTIONS_AND_FILES: list[click.Parameter] = [
     *engine_options(),
     click.Option(["--baseline"], metavar="OLD", help="The previous model's scores, for max_drop."),
     *BASELINE_OPTIONS,
+    TRUTH_OPTION,
     *SERVER_OPTIONS,
     click.Option(["--junit"], help="Write a JUnit report.", **_REPORT),
     click.Option(["--markdown"], help="Write a report in Markdown.", **_REPORT),
@@ -146,7 +148,7 @@ def gate(
         raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
     old = [] if baseline is None else [baseline]
     refuse_one_file_twice("--junit, --markdown and --plot", (junit, markdown, plot))
-    refuse_files_that_are_read((junit, markdown, plot), (*files, *old))
+    refuse_files_that_are_read((junit, markdown, plot), (*files, *old, *([access.truth] if access.truth else [])))
     expected = 1 if init else 2
     if len(files) != expected:
         what = "--init takes SCORES, and perhaps --baseline OLD" if init else "The command takes RULES.toml and SCORES"
@@ -157,7 +159,7 @@ def gate(
     refuse_two_of_standard_input((*files, *old))
     streams = [opened(path) for path in files[:-1]]
     given = given_texts(options)
-    sources = access.sources([files[-1], *old], given)
+    sources = access.joined(access.sources([files[-1], *old], given))
     if baseline == files[-1]:
         advice = "For two of its columns, set baseline_scores in RULES.toml, and leave out --baseline."
         click.echo(terminal_safe(f"Warning: {baseline} is both SCORES and the baseline. {advice}"), err=True)

@@ -2,6 +2,7 @@
 
 from service.wire.columns.categorical import Categories, categories
 from service.wire.columns.column import Column, is_readable, items, one_array
+from service.wire.columns.joining import Ids, ids, partners
 from service.wire.columns.labelled import Labels, distinct_labels, labels
 from service.wire.columns.listed import MOST_VALUES, Contents, Listing, contents
 from service.wire.columns.numeric import INFINITE_TEXTS, numbers
@@ -16,17 +17,20 @@ __all__ = [
     "Categories",
     "Column",
     "Contents",
+    "Ids",
     "Labels",
     "Listing",
     "categories",
     "contents",
     "distinct_labels",
+    "ids",
     "is_readable",
     "is_unicode",
     "items",
     "labels",
     "numbers",
     "one_array",
+    "partners",
     "shown",
     "typed_column",
     "unreadable_column",

@@ -25,6 +25,9 @@ from service.wire.problems import invalid_value
 Decoder = Callable[[Body, Mapping[str, str], TableForm, Limits], Decoded]
 """From a body, the query parameters, the operation's form of a table, and the limits."""
 
+TableReader = Callable[[Body, Mapping[str, str], Limits], Table]
+"""From a body, the query parameters and the limits to a table whose columns are read on demand."""
+
 
 def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     """Read the body, and add the query's options."""
@@ -37,9 +40,13 @@ def _decode_json_body(body: Body, parameters: Mapping[str, str], form: TableForm
 
 def _decode_csv_body(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
     form.check(parameters)
-    table = CsvTable(bytes(body), limits, Dialect.of(parameters))
+    table = _csv_table(body, parameters, limits)
     decoded = form.decode(table, parameters if table.has_header else _with_columns(table, form, parameters))
     return replace(decoded, row_of=dict.fromkeys(column_pointers(decoded.document), table.number_of))
+
+
+def _csv_table(body: Body, parameters: Mapping[str, str], limits: Limits) -> CsvTable:
+    return CsvTable(bytes(body), limits, Dialect.of(parameters))
 
 
 def _with_columns(table: CsvTable, form: TableForm, parameters: Mapping[str, str]) -> Mapping[str, str]:
@@ -51,14 +58,18 @@ def _with_columns(table: CsvTable, form: TableForm, parameters: Mapping[str, str
     return {**parameters, **dict(zip(wanted, free, strict=False))}
 
 
-def _columnar(make: Callable[[Body, Limits], Table]) -> Decoder:
-    """Make the decoder of a table that is not CSV."""
+def _columnar(make: Callable[[Body, Limits], Table]) -> TableReader:
+    """Make the reader of a table that is not CSV."""
 
-    def decode(body: Body, parameters: Mapping[str, str], form: TableForm, limits: Limits) -> Decoded:
+    def table_of(body: Body, parameters: Mapping[str, str], limits: Limits) -> Table:
         _refuse_dialect(parameters)
-        return form.decode(make(body, limits), parameters)
+        return make(body, limits)
 
-    return decode
+    return table_of
+
+
+def _decoder(read: TableReader) -> Decoder:
+    return lambda body, parameters, form, limits: form.decode(read(body, parameters, limits), parameters)
 
 
 def _refuse_dialect(parameters: Mapping[str, str]) -> None:
@@ -68,11 +79,17 @@ def _refuse_dialect(parameters: Mapping[str, str]) -> None:
             raise invalid_value(f"/{key}", "exclusive", f"{key} is for CSV; this body has another format.")
 
 
-DECODERS: dict[str, Decoder] = {
-    JSON: _decode_json_body,
-    CSV: _decode_csv_body,
+TABLES: dict[str, TableReader] = {
+    CSV: _csv_table,
     ARROW_STREAM: _columnar(ArrowTable),
     ARROW_FILE: _columnar(lambda body, limits: ArrowTable(body, limits, is_file=True)),
     PARQUET: _columnar(ParquetTable),
+}
+"""{media type of a table: what reads it}"""
+
+DECODERS: dict[str, Decoder] = {
+    JSON: _decode_json_body,
+    **{media_type: _decoder(read) for media_type, read in TABLES.items()},
+    CSV: _decode_csv_body,
 }
 """{media type: decoder}, the default first."""

@@ -12,6 +12,7 @@ class Input:
 
     needs    its columns: a table of a sample has all of these, one of counts or groups at least one of them.
     may      its other columns.
+    named    those that a table has only if a parameter names them.
     options  what the labels and the scores mean.
     inside   the object of a document that holds the columns; empty if they are fields of the document.
     own      the options that this object holds.
@@ -22,11 +23,12 @@ class Input:
     options: tuple[str, ...] = ("lower_is_positive",)
     inside: str = ""
     own: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All its columns."""
-        return (*self.needs, *self.may)
+        return (*self.needs, *self.may, *self.named)
 
 
 MEANING = ("positive_label", "lower_is_positive")
@@ -45,9 +47,12 @@ BASELINE = "baseline_scores"
 SLICES = "slices"
 """The columns that define slices."""
 
-SAMPLE = Input(("scores", "labels"), ("weights",), MEANING)
+IDS = "ids"
+"""The column that names rows."""
+
+SAMPLE = Input(("scores", "labels"), ("weights",), MEANING, named=(IDS,))
 SOFT = Input(("scores", SOFT_LABELS), ("weights",))
-PAIRED = Input(("scores", "labels"), ("weights", BASELINE), MEANING)
+PAIRED = Input(("scores", "labels"), ("weights", BASELINE), MEANING, named=(IDS,))
 CLASSES = Input(("scores", "labels"), ("weights",))
 COUNTS = Input(("tp", "fp"), ("fn", "tn", "threshold"), inside="counts", own=TOTALS)
 GROUPS = Input(

@@ -22,6 +22,7 @@ from service.wire.formats.inputs import (
     COUNTS_COLUMNS,
     GROUP_ENDS,
     GROUP_MASSES,
+    IDS,
     MISSING,
     SAMPLE_COLUMNS,
     SLICES,
@@ -137,7 +138,7 @@ def _kept(places: list[_Place], decoded: Decoded) -> tuple[IntArray, CurvesWarni
         named = _names_of_labels(decoded.document, place) if place.is_labels else None
         if place.may_be_empty or named == "":
             continue
-        found = Column.of(place.column).is_missing(words=named is None)
+        found = Column.of(place.column).is_missing(words=named is None and place.path[-1] != IDS)
         if found is not None and found.any():
             absent[decoded.pointer(place.pointer)] = found
     if not absent:

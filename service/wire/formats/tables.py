@@ -21,6 +21,7 @@ from service.wire.formats.inputs import (
     GROUPS,
     GROUPS_COLUMNS,
     HOW_TO_READ,
+    IDS,
     MEANING,
     OF_ONE_EVALUATION,
     PICTURE_PARAMETERS,
@@ -156,7 +157,8 @@ class TableForm:
         named = self.several.key if self.several else ""
         # If columns of counts or groups are named, others that happen to be called like those of a sample are not one.
         are_others_named = any(key in parameters for key in (*COUNTS_COLUMNS, *GROUPS_COLUMNS))
-        wanted = [key for key in sample.columns if key != named and (key in parameters or not are_others_named)]
+        usual = () if are_others_named else (*sample.needs, *sample.may)
+        wanted = [key for key in sample.columns if key != named and (key in parameters or key in usual)]
         chosen = named_columns(table, parameters, wanted)
         missing = [key for key in sample.needs if key not in chosen and key != named]
         others = () if "scores" in parameters else self.inputs
@@ -227,7 +229,7 @@ def with_baseline(document: dict[str, Any], pointers: dict[str, str]) -> None:
     if COUNTS.inside in document:
         message = "baseline_scores names a second column of scores, but this table has counts."
         raise invalid_value(f"/{BASELINE}", "exclusive", message)
-    shared = {key: document[key] for key in ("labels", "weights") if key in document}
+    shared = {key: document[key] for key in ("labels", "weights", IDS) if key in document}
     document["baseline"] = {"scores": document.pop(BASELINE)} | shared
     pointers |= {f"/baseline/{key}": pointers.get(f"/{key}", f"/{key}") for key in (*shared, *MEANING)}
     pointers["/baseline/scores"] = pointers[f"/{BASELINE}"]
@@ -240,7 +242,7 @@ def as_evaluations(document: dict[str, Any], pointers: dict[str, str]) -> None:
     """
     if "intervals" in document:
         document.setdefault("paired", True)
-    shared = ("labels", "weights", *MEANING)
+    shared = ("labels", "weights", IDS, *MEANING)
     common = {key: document.pop(key) for key in shared if key in document}
     of_each = {"name": "/scores"} | {key: pointers.get(f"/{key}", f"/{key}") for key in shared}
     scores = document.pop("scores")

@@ -135,6 +135,19 @@ class NumberColumn(Field):
             raise Wrong("not_json", detail) from None
 
 
+class IdColumn(Field):
+    """A list of distinct texts or integers that name rows."""
+
+    def read(self, value: object) -> columns.Ids:
+        """Read all ids."""
+        still_time()
+        return columns.ids(value)
+
+    def shape(self) -> JsonSchema:
+        """A list of anything."""
+        return {"type": "array", "items": {}}
+
+
 class LabelColumn(Field):
     """A list of labels, read as True for a positive; uses the sibling `positive_label` if given."""
 

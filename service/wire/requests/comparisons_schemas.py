@@ -3,6 +3,7 @@
 Knows the options of comparisons; nothing of bytes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from service.inference.methods import RESAMPLED_METHODS
 from service.wire.requests.decisions_schemas import DecisionList
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Flag, Text, invalid, missing_field
+from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
@@ -66,11 +68,11 @@ class NamedEvaluationSchema(EvaluationSchema):
     )
 
     @post_load
-    def build(self, data: dict[str, Any], **_: object) -> tuple[str, Evaluation]:
+    def build(self, data: dict[str, Any], **_: object) -> tuple[str, Identified]:
         """Build the evaluation, with its name."""
         if "name" not in data:
             raise invalid("missing", "When there are several evaluations, each needs a name.", "name")
-        return data["name"], self.evaluation(data)
+        return data["name"], self.identified(data)
 
 
 class ComparisonsRequestSchema(DrawnSchema):
@@ -96,8 +98,8 @@ class ComparisonsRequestSchema(DrawnSchema):
     )
     paired = Flag(
         "Whether all evaluations have the same examples in the same order, so that differences are more certain; "
-        "labels and weights must then agree row by row. By default `true` for columns of one table, `false` otherwise. "
-        "Needs `intervals`."
+        "labels and weights must then agree row by row. By default `true` for columns of one table and with `ids`, "
+        "`false` otherwise. Needs `intervals`."
     )
     against = Choice(
         AGAINST,
@@ -127,13 +129,11 @@ class ComparisonsRequestSchema(DrawnSchema):
         """Build the request, if the names are distinct."""
         if "evaluations" not in data:
             raise invalid("missing", "Give a list of evaluations; null and [] count as absent.", "evaluations")
-        evaluations: dict[str, Evaluation] = {}
-        for position, (name, evaluation) in enumerate(data["evaluations"]):
-            if name in evaluations:
-                earlier = list(evaluations).index(name)
-                fault = Wrong("duplicate", f"evaluations[{earlier}] already has this name.")
-                raise ValidationError({"evaluations": {position: {"name": [fault]}}})
-            evaluations[name] = evaluation
+        evaluations = _named(data["evaluations"])
+        if data["evaluations"][0][1].ids is not None:
+            if data.get("paired") is False:
+                raise invalid("exclusive", "ids pair the rows; leave out paired.", "paired")
+            data |= {"paired": True} if "intervals" in data else {}
         indices = data.get("indices", frozenset(INDICES))
         given = {name: data[name] for name in ("paired", "against", "adjust") if name in data}
         if given and "intervals" not in data:
@@ -145,6 +145,21 @@ class ComparisonsRequestSchema(DrawnSchema):
             raise invalid("missing", "metrics need decisions.", "decisions")
         decided = tuple(data.get("decisions", ())), data.get("metrics")
         return ComparisonsRequest(evaluations, indices, charts_of("comparisons", data), differences, *decided)
+
+
+def _named(given: Sequence[tuple[str, Identified]]) -> dict[str, Evaluation]:
+    """The evaluations by name; the rows of those with ids are in the order of the first's."""
+    evaluations: dict[str, Evaluation] = {}
+    for position, (name, evaluation) in enumerate(given):
+        if name in evaluations:
+            earlier = list(evaluations).index(name)
+            fault = Wrong("duplicate", f"evaluations[{earlier}] already has this name.")
+            raise ValidationError({"evaluations": {position: {"name": [fault]}}})
+        try:
+            evaluations[name] = in_order_of(given[0][1], evaluation, "the first evaluation")
+        except Unpaired as error:
+            raise ValidationError({"evaluations": {position: {error.field: [error.wrong]}}}) from None
+    return evaluations
 
 
 def _check_level(options: DifferenceOptions, models: int) -> None:

@@ -10,14 +10,15 @@ from marshmallow import ValidationError, post_load, pre_load
 
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts, total
-from service.curves.errors import DomainError
+from service.curves.errors import DomainError, LengthsDiffer
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
-from service.wire.requests.column_fields import LabelColumn, NumberColumn
+from service.wire.requests.column_fields import IdColumn, LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.fields import Flag, Number, Scalar, invalid
 from service.wire.requests.groups_schemas import GroupsField, merged
+from service.wire.requests.id_pairing import Identified
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema, is_absent
 from service.wire.wrong import Wrong
 
@@ -87,6 +88,10 @@ class SampleFields(ObjectSchema):
         "weight of each class must be from 1e-150 to 1e150.",
         minimum=0,
     )
+    ids = IdColumn(
+        "What names each row, one for each score: texts or integers, each once. If two evaluations have ids, their "
+        "rows are paired by them, whatever the order; both must have the same ids, with the same labels and weights."
+    )
     positive_label = Scalar(
         "The label that means positive; all others are negative. It is compared as its column is: if all labels are "
         'true, false, 1 or 0, in any spelling, such as `"True"` or 1.0, as those; if all are numbers, as numbers; '
@@ -123,7 +128,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
 
     counts = ObjectField(CountsSchema())
     groups = GroupsField()
-    sample_only: tuple[str, ...] = ("scores", "labels", "weights", "positive_label")
+    sample_only: tuple[str, ...] = ("scores", "labels", "weights", "ids", "positive_label")
     not_of_groups: tuple[str, ...] = sample_only
     heir: str | None = None
     json_only = frozenset({"counts", "groups", "dataset", "where", "tolerance"})
@@ -140,6 +145,10 @@ class EvaluationSchema(DatasetSchema, SampleFields):
                         raise invalid("exclusive", f"This {what}, but {kind} are given too.", name)
             return data if self.heir is None else _inheriting(data, self.heir)
         return data
+
+    def identified(self, data: dict[str, Any]) -> Identified:
+        """Build the evaluation, with the ids of its rows."""
+        return Identified(self.evaluation(data), data.get("ids"))
 
     def evaluation(self, data: dict[str, Any]) -> Evaluation:
         """Build the sample, the counts or the groups, whichever is given."""
@@ -158,7 +167,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
     @staticmethod
     def soft_sample(data: dict[str, Any]) -> Sample:
         """Build a sample of soft labels."""
-        for name in ("labels", "positive_label"):
+        for name in ("labels", "positive_label", "ids"):
             if name in data:
                 raise invalid("exclusive", "This is for labels, but soft_labels are given too.", name)
         if "scores" not in data:
@@ -198,9 +207,12 @@ def _sample(data: dict[str, Any]) -> Sample:
             raise invalid("missing", "A sample needs scores and labels; null and [] count as absent.", name)
     try:
         positive, rest = data["labels"]
-        return Sample(data["scores"], positive, data.get("weights"), data.get("lower_is_positive", False), rest)
+        sample = Sample(data["scores"], positive, data.get("weights"), data.get("lower_is_positive", False), rest)
+        if "ids" in data and len(data["ids"]) != sample.rows:
+            raise LengthsDiffer.of("ids", len(data["ids"]), "scores", sample.rows)
     except DomainError as error:
         raise _fault_of(error, data) from None
+    return sample
 
 
 def _fault_of(error: DomainError, data: dict[str, Any]) -> ValidationError:

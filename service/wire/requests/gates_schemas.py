@@ -25,6 +25,7 @@ from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
 from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import Choice, Flag, Number, Text, Whole, beyond, invalid, missing_field
+from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
@@ -259,9 +260,9 @@ class BaselineSchema(EvaluationSchema):
     )
 
     @post_load
-    def build(self, data: dict[str, Any], **_: object) -> Evaluation:
+    def build(self, data: dict[str, Any], **_: object) -> Identified:
         """Build the evaluation."""
-        return self.evaluation(data)
+        return self.identified(data)
 
 
 class GatesRequestSchema(DrawnSchema, EvaluationSchema):
@@ -277,7 +278,7 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
     baseline = ObjectField(BaselineSchema())
     paired = Flag(
         "If true, evaluation and baseline have the same examples in the same order: both must be samples with equal "
-        "labels and weights row by row, otherwise the answer is 422, `not_paired`. False by default."
+        "labels and weights row by row, otherwise the answer is 422, `not_paired`. False by default; with `ids`, true."
     )
     intervals = ObjectField(IntervalsSchema())
     rules = ObjectList(
@@ -296,7 +297,7 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
         """Build the request, if its fields are compatible."""
-        evaluation, baseline = self.evaluation(data), data.get("baseline")
+        evaluation, baseline = self.identified(data), data.get("baseline")
         if "rules" not in data:
             example = json.dumps([RuleSchema.example])
             raise invalid("missing", f"Give a list of rules, such as {example}; null and [] count as absent.", "rules")
@@ -309,6 +310,19 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
         paired = data.get("paired", False)
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline.", "paired")
+        if baseline is not None and baseline.ids is not None and data.get("paired") is False:
+            raise invalid("exclusive", "ids pair the rows; leave out paired.", "paired")
+        compared = None if baseline is None else _paired(evaluation, baseline)
+        paired = paired or (baseline is not None and baseline.ids is not None)
         options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
         _check_levels(options)
-        return GatesRequest(evaluation, baseline, options, data.get("fail_status", 200), charts_of("gates", data))
+        charts = charts_of("gates", data)
+        return GatesRequest(evaluation.evaluation, compared, options, data.get("fail_status", 200), charts)
+
+
+def _paired(evaluation: Identified, baseline: Identified) -> Evaluation:
+    """The baseline, with its rows in the order of the evaluation's if both have ids."""
+    try:
+        return in_order_of(evaluation, baseline, "the evaluation")
+    except Unpaired as error:
+        raise ValidationError({"baseline": {error.field: [error.wrong]}}) from None

@@ -228,6 +228,7 @@ def test_the_options_of_reading_are_the_query_parameters() -> None:
         "format_name",
         "as_json",
         "baseline",
+        "truth",
         "server",
         "api_key_env",
         "insecure",
