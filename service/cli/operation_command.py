@@ -71,7 +71,7 @@ class Screen:
     texts     what some of these add to the query; removes them from all options, and may refuse those of the query.
     asked     what the screen requests of a table; may refuse options. `lines` then get what was typed, as `wanted`.
     words     what --include may name for the screen alone.
-    beside    the field of the request that is in a FILE of its own, which the option of this name gives.
+    beside    the field of the request that another FILE holds, which the option of this name names.
     engine    whether an engine may read FILE, with every score ("exact") or within bounds, too ("bounded").
     named     of a command whose several FILEs are an evaluation each; others read them as one table.
     """

@@ -137,7 +137,7 @@ class NormalAxis:
 
     @classmethod
     def of(cls, positives: float, negatives: float) -> "NormalAxis":
-        """The axis for so many examples: from half an example of the larger class, but within 0.1 to 1 %."""
+        """The axis for a number of examples: from half an example of the larger class, but within 0.1 to 1 %."""
         half = 1 / (2 * max(positives, negatives))
         return cls(min(max(half, cls._LEAST), cls._MOST_LEAST))
 
@@ -153,7 +153,7 @@ class NormalAxis:
         return (np.array(found, dtype=np.float64) - low) / (high - low)
 
     def rates(self, steps: int) -> FloatArray:
-        """The rates at so many equal steps along it, (steps + 1,)."""
+        """The rates at equal steps along it, (steps + 1,)."""
         low, high = self.ends
         inside = [_NORMAL.cdf(low + (high - low) * step / steps) for step in range(1, steps)]
         return np.array([self.least, *inside, self.MOST])
@@ -206,6 +206,6 @@ _ROUNDED = 1e-9
 
 
 def _grid(side: float) -> FloatArray:
-    """Places in [0, 1], so many to a pixel."""
+    """Places in [0, 1], several to a pixel."""
     steps = int(_POINTS_OF_PIXEL * side)
     return np.arange(steps + 1) / steps
