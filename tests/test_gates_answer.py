@@ -133,7 +133,8 @@ class TestForm:
         whole = answered(PAIR | {"rules": [DROP]})
         assert list(whole) == ["passed", "status", "paired", "checks", "warnings"]
         (check,) = whole["checks"]
-        assert list(check) == ["rule", "status", "value", "interval", "baseline", "difference", "p_value", "reason"]
+        names = ["rule", "status", "value", "interval", "baseline", "difference", "p_value", "reason", "rows_needed"]
+        assert list(check) == names
         assert list(check["interval"]) == ["lower", "upper", "level", "method", "standard_error"]
         assert list(check["rule"]) == ["metric", "max_drop", "confidence"]
         assert whole["paired"] is True

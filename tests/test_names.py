@@ -23,6 +23,7 @@ MODULES = {
     "comparisons": "the operation: its declaration, its picture",
     "curves": "the operation: its declaration, its picture, its command",
     "gates": "the operation: its declaration, its picture",
+    "plans": "the operation: its declaration, its mathematics",
     "guide": "the user's guide: its command, its routes",
     "slices": "the operation: its declaration, its picture, its command",
     "sql": "the SQL text: its tree, its command",

@@ -19,6 +19,7 @@ WITH = {
     "comparisons": {"scores": "old,new", "intervals": "{}"},
     "slices": {"scores": "new", "slices": "old"},
     "classes": {"scores": "old,new"},
+    "plans": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
     "gates": {"scores": "new", "baseline_scores": "old", "rules": '[{"metric": "roc", "min": 0.5}]'},
 }
 OTHERS = {*COLUMN_PARAMETERS, *CSV_PARAMETERS, "positive_label", "keep", "include", "indices", "metrics", "missing"}

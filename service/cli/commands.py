@@ -4,6 +4,7 @@ import click
 
 from service.cli import classes, columns, compare, curves, slices, tradeoffs
 from service.cli.gate.command import gate
+from service.cli.gate.plan_command import plan
 from service.cli.guide import guide
 from service.cli.key import key
 from service.cli.operation_command import Screen, operation_command
@@ -31,5 +32,5 @@ _SCREENS: dict[str, tuple[str, Screen]] = {
 
 for name, (operation, screen) in _SCREENS.items():
     rocpr.add_command(operation_command(name, OPERATIONS[operation], screen))
-for command in (gate, sql, serve, key, guide):
+for command in (gate, plan, sql, serve, key, guide):
     rocpr.add_command(command)

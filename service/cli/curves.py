@@ -34,11 +34,10 @@ from service.cli.options import NAME_LIST, Texts, flag
 from service.cli.statistic_lines import probability_lines, statistic_lines
 from service.curves.evaluation import INCLUDES
 from service.curves.probability_remarks import BEYOND_PROBABILITIES
-from service.inference.bands import BAND_KINDS
 from service.inference.metric import AREAS_WITH_INTERVALS
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Cells, Document
-from service.wire.formats.inputs import GROUP_ENDS
+from service.wire.formats.inputs import GROUP_ENDS, OF_ONE_EVALUATION, SOFT_LABELS
 
 AREA_MEANINGS = {
     "roc": "ROC AUC: how often a positive outranks a negative",
@@ -80,6 +79,10 @@ _BANDS = {"roc_band": "Band of the ROC curve", "pr_band": "Band of the precision
 _ON_THEIR_OWN = ("decisions", "band", *_TITLES)
 """Options of which each asks for something else than the first screen."""
 
+_NOT_READING = {*OPERATIONS["curves"].parameters} - {*OF_ONE_EVALUATION, SOFT_LABELS}
+_SUMMARIZED = {*_ON_THEIR_OWN, "include", "thresholds", "intervals", "metrics"}
+"""The options that change the summary."""
+
 _SHOWN = {
     "operating_points": ("metric", "at", "value", "lower", "upper", "threshold", "tp", "fp"),
     "partial": ("over", "from", "to", "min_tpr", "area", "mean", "lower", "upper", "mcclish"),
@@ -111,7 +114,7 @@ def _is_first(wanted: Wanted) -> bool:
 
 def _asked(wanted: Wanted) -> Texts:
     """What the summary requests of a table. Raises UsageError for what it does not show."""
-    for option in ("keep", "interpolation"):
+    for option in _NOT_READING - _SUMMARIZED:
         if option in wanted.given:
             raise click.UsageError(f"{flag(option)} needs --json; it does not change the summary.")
     more = [name.strip() for name in wanted.given.get("include", "").split(",") if name.strip()]
@@ -124,12 +127,6 @@ def _asked(wanted: Wanted) -> Texts:
         return {"include": ",".join(["auc", *more, *(["points"] if points else [])]), **points}
     first = {name: text for name, text in FIRST_SCREEN.items() if name not in wanted.given}
     return first | ({"include": "auc"} if _may_be_open(wanted.source, wanted.given) else {})
-
-
-def _texts(options: dict[str, Any], given: Texts) -> Texts:
-    """What options for decisions and bands add to the query. Raises UsageError."""
-    band = given.get("band", "")
-    return decision_texts(options, given) | ({"band": json.dumps({"kind": band})} if band in BAND_KINDS else {})
 
 
 def _may_be_open(source: Source, given: Texts) -> bool:
@@ -288,7 +285,7 @@ SCREEN = Screen(
         "interpolation": ("JSON", """With --json: '{"every": 10}' or '{"at_recall": [0.5]}'."""),
     },
     own=(*DECISION_OPTIONS, _TUNING),
-    texts=_texts,
+    texts=decision_texts,
     asked=_asked,
     words=(_HULL,),
     beside="tuning",

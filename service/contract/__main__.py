@@ -1,6 +1,7 @@
 """Writes openapi.yaml and openapi-clients.yaml; run it after a change of a declaration, of prose or of an example."""
 
 import json
+import logging
 import math
 import re
 import sys
@@ -85,6 +86,7 @@ def documents() -> tuple[str, str]:
 
 
 if __name__ == "__main__":
+    logging.disable()  # the requests of examples
     whole, for_clients = documents()
     Path(sys.argv[1] if len(sys.argv) > 1 else "openapi.yaml").write_text(whole, encoding="utf-8")
     CLIENTS_FILE.write_text(for_clients, encoding="utf-8")

@@ -43,6 +43,10 @@ def contract() -> Tree:
     whole = frame()
     told, charts = whole.pop("parameters"), whole.pop("charts")
     own, paths = whole["components"]["schemas"], whole["paths"]
+    missing = [*(f"the path /v1/{name}" for name in OPERATIONS if f"/v1/{name}" not in paths)]
+    missing += [f"the schema {name}" for name in _OTHER_BODIES.values() if name not in own]
+    if missing:
+        raise LookupError(f"prose.yaml lacks {', '.join(missing)}.")
     schemas: Tree = {}
     for name, operation in OPERATIONS.items():
         schemas |= request_schemas(operation) | answer_schemas(operation)

@@ -10,7 +10,7 @@
 Bounds are inclusive. Knows rules and estimates, not how these are computed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.curves.bounds import Enclosure
 from service.curves.clock import in_time
@@ -25,6 +25,7 @@ from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.metric import Metric
 from service.inference.models import Models, check_paired
+from service.inference.plans import planned
 from service.inference.reasons import (
     changed,
     missed,
@@ -94,6 +95,7 @@ class Check:
     reason      one sentence; empty if it passed.
     bounds      of the value, or of the difference if that has the bound, if there are open groups; the numbers are then
                 halfway between the bounds, and the interval includes the intervals at both.
+    rows_needed  if the interval lies on both sides of the bound: how many rows would show that it is met (plans.py).
     """
 
     rule: Rule
@@ -105,6 +107,7 @@ class Check:
     p_value: float | None
     reason: str
     bounds: Enclosure | None = None
+    rows_needed: int | None = None
 
     @property
     def is_of_one(self) -> bool:
@@ -150,7 +153,10 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     estimates = Estimates(models, options.how, options.wanted)
     checks = tuple(_check(rule, estimates, options) for rule in in_time(options.rules))
     warnings = estimates.warnings
-    if worst is not best or worst_baseline is not best_baseline:
+    is_bounded = worst is not best or worst_baseline is not best_baseline
+    if not is_bounded:
+        checks = tuple(replace(each, rows_needed=_rows_needed(each, models, options)) for each in checks)
+    if is_bounded:
         other = Estimates(Models.of(best, worst_baseline), options.how, options.wanted)
         ends = zip(checks, (_check(rule, other, options) for rule in in_time(options.rules)), strict=True)
         checks = tuple(agreed(one, two) for one, two in ends)
@@ -248,6 +254,15 @@ def _check(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:
     if difference is not None and (always or (rule.is_change and interval is not None)):
         p_value = estimates.p_value(rule.of)
     return Check(rule, status, value, interval, baseline, difference, p_value, reason)
+
+
+def _rows_needed(check: Check, models: Models, options: GateOptions) -> int | None:
+    """The rows that would show that a rule is met whose interval lies on both sides of its bound."""
+    rule, interval = check.rule, check.interval
+    if rule.confidence is None or interval is None or check.status == "passed":
+        return None
+    _, better = rule.ends_of(interval.lower, interval.upper)
+    return None if rule.excess(better) > ROUNDING else planned(rule, models, options.how).rows
 
 
 def _verdict(rule: Rule, value: float | None, baseline: float | None, interval: Interval | None) -> tuple[str, str]:

@@ -70,7 +70,7 @@ ENDS = (0.0, 1.0)
 SHARES = ("recall", "fpr")
 """The metrics of a row that are proportions: of the positives, and of the negatives."""
 
-_LOSSES = ("brier", "log_loss")
+LOSSES = ("brier", "log_loss")
 """The statistics whose differences have intervals."""
 
 
@@ -91,12 +91,15 @@ def closed_interval(of: Models, metric: Metric, values: Sequence[float], level: 
     return _of_difference(of, metric, values, level, method)
 
 
-def within_limits(of: Models, metric: Metric, interval: Interval) -> Interval:
-    """The interval of an area, no narrower than for an area of 1 or 0; that of a point unchanged."""
+def within_limits(of: Models, metric: Metric, interval: Interval, times: float = 1.0) -> Interval:
+    """The interval of an area, no narrower than for an area of 1 or 0; that of a point unchanged.
+
+    `times` as many examples are taken to be there.
+    """
     if not metric.is_area:
         return interval
-    worst = _exact(of.models[0], metric, 0.0, interval.level) if metric.family == "roc" else None
-    return within_exact(interval, _exact(of.models[0], metric, 1.0, interval.level), worst)
+    perfect, worst = (_exact(of.models[0], metric, end, interval.level, times) for end in (1.0, 0.0))
+    return within_exact(interval, perfect, worst if metric.family == "roc" else None)
 
 
 def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: str) -> float | None:
@@ -107,8 +110,8 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
     if of.are_alike:
         return 1.0
     difference = values[0] - values[1]
-    if metric.name in _LOSSES:
-        spread = _spread(of, metric)
+    if metric.name in LOSSES:
+        spread = spread_of(of, metric)
         return p_value(difference, lambda z: loss_difference_ends(difference, spread, z)) if spread.error else None
     if metric.name in SHARES and of.paired:
         return of.shares(metric)[SHARES.index(metric.name)].p_value
@@ -116,7 +119,7 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
         return p_value(difference, _difference_ends(of, metric, values))
     if any(value in ENDS for value in values):
         return p_value_by_level(difference, lambda level: _from_both(of, metric, values, level))
-    return None if method in RESAMPLED_METHODS else _area_p_value(values, _spread(of, metric), method)
+    return None if method in RESAMPLED_METHODS else _area_p_value(values, spread_of(of, metric), method)
 
 
 def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, method: str) -> Interval | None:
@@ -144,18 +147,18 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
         return Interval(0.0, 0.0, level, method, None if method == "score" else 0.0)
     if metric.family == "rate":
         return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level)
-    if metric.name not in _LOSSES and any(value in ENDS for value in values):
+    if metric.name not in LOSSES and any(value in ENDS for value in values):
         ends = _from_both(of, metric, values, level)
         return Interval(*ends, level, "exact" if metric.is_area else "score", None)
     if method in RESAMPLED_METHODS:
         return None
-    return _of_spread(values, _spread(of, metric), metric, level, method)
+    return _of_spread(values, spread_of(of, metric), metric, level, method)
 
 
 def _of_spread(values: Sequence[float], spread: Spread, metric: Metric, level: float, method: str) -> Interval | None:
     """The interval of a difference from its spread; None for losses that show none."""
     difference = values[0] - values[1]
-    if metric.name in _LOSSES:
+    if metric.name in LOSSES:
         lower, upper = loss_difference_ends(difference, spread, normal_quantile(level))
         found = Interval(max(lower, -metric.span), min(upper, metric.span), level, "wald", spread.error)
         return found if spread.error else None
@@ -170,9 +173,10 @@ def _from_both(of: Models, metric: Metric, values: Sequence[float], level: float
     return mover_ends(values, [(each.lower, each.upper) for each in of_both if each is not None])
 
 
-def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float) -> Interval:
+def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float, times: float = 1.0) -> Interval:
     """The interval of an area of 0 or 1; an area under a PR curve is never 0."""
-    trials, totals = model.strata.effective, (model.table.positives, model.table.negatives)
+    positives, negatives = model.strata.effective
+    trials, totals = (times * positives, times * negatives), (model.table.positives, model.table.negatives)
     if metric.family == "roc":
         return exact_interval(value, min(trials), level)
     if metric.part is None:
@@ -213,7 +217,7 @@ def _difference_ends(of: Models, metric: Metric, values: Sequence[float]) -> Cal
     return ends
 
 
-def _spread(of: Models, metric: Metric) -> Spread:
+def spread_of(of: Models, metric: Metric) -> Spread:
     """The spread of the difference of an area or a mean loss, kept for the p-value."""
     area = metric.part or metric.name
     if area not in of.spreads:

@@ -46,6 +46,7 @@ class Rule:
     inconclusive  what the check is if the interval lies on both sides of the bound; "pass" says what `prove` does.
     severity    "warn": the gate passes whatever becomes of this check.
     name        what to call it, instead of its metric.
+    expected    for a plan, the value that is taken to be true, or the drop or rise.
     """
 
     metric: str
@@ -62,6 +63,7 @@ class Rule:
     name: str | None = None
     part: PartialRange | None = None
     bins: ReliabilityOptions | None = None
+    expected: float | None = None
 
     @property
     def of(self) -> Metric:
@@ -183,7 +185,7 @@ DECISION_KEYS = tuple(each.name for each in fields(Decision))
 BIN_KEYS = tuple(each.name for each in fields(ReliabilityOptions))
 """The keys of a rule that describe the bins of ece."""
 
-_ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name")
+_ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "expected")
 """The keys of a rule that do not name its metric."""
 
 _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})

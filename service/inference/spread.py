@@ -41,6 +41,18 @@ class Spread:
     one_minus_correlation: float
     fewest: float
 
+    def times(self, factor: float) -> "Spread":
+        """The spread with this many times the examples: errors are divided by its root, and the jump by it."""
+        root = math.sqrt(factor)
+        one, other = self.errors
+        return Spread(
+            self.error / root,
+            self.jump / factor,
+            (one / root, other / root),
+            self.one_minus_correlation,
+            self.fewest * factor,
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Moves:

@@ -1,8 +1,8 @@
 """The operations: what can be asked and what is answered, one file each."""
 
-from service.operations import classes, columns, comparisons, curves, gates, slices, tradeoffs
+from service.operations import classes, columns, comparisons, curves, gates, plans, slices, tradeoffs
 
-_MODULES = (curves, tradeoffs, comparisons, gates, slices, classes, columns)
+_MODULES = (curves, tradeoffs, comparisons, gates, plans, slices, classes, columns)
 
 OPERATIONS = {each.OPERATION.name: each.OPERATION for each in _MODULES}
 """{name: operation}"""

@@ -34,7 +34,7 @@ def page_blueprint(max_body_bytes: int, *, keys: bool) -> Blueprint:
     """Make the routes of the page, whose attributes say whether requests need a key and how long they may be."""
     blueprint = Blueprint("page", __name__)
     binary = dict.fromkeys(
-        suffix for each in BODY_FORMATS if each.is_columnar for suffix in (each.name, *each.suffixes)
+        suffix for each in BODY_FORMATS if not each.is_text for suffix in (each.name, *each.suffixes)
     )
     values = {"{keys}": "true" if keys else "false", "{limit}": str(max_body_bytes), "{binary}": " ".join(binary)}
     for path, (name, media_type) in PAGE_FILES.items():

@@ -26,6 +26,7 @@ class BodyFormat:
     begins      its first bytes; `ends` its last.
     vague       other media types that tools send for it.
     component   what the contract calls a body.
+    is_text     whether a browser reads a file of it as text.
     is_columnar whether a C++ library reads it, which must not crash in a process that other requests depend on.
     """
 
@@ -37,17 +38,19 @@ class BodyFormat:
     ends: bytes = b""
     vague: tuple[str, ...] = ()
     component: str = ""
+    is_text: bool = False
     is_columnar: bool = False
 
 
 BODY_FORMATS = (
-    BodyFormat(JSON, "json", vague=("text/json",)),
+    BodyFormat(JSON, "json", vague=("text/json",), is_text=True),
     BodyFormat(
         CSV,
         "csv",
         suffixes=("tsv",),
         vague=("application/csv", "application/x-csv", "text/x-csv", "text/comma-separated-values"),
         component="CsvTable",
+        is_text=True,
     ),
     BodyFormat(
         ARROW_STREAM,

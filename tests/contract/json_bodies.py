@@ -166,15 +166,15 @@ def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
 
 
 @st.composite
-def gates_bodies(draw: st.DrawFn) -> dict[str, Any]:
-    """An evaluation, sometimes with a baseline, of the same examples or of others."""
+def gates_bodies(draw: st.DrawFn, more: dict[str, st.SearchStrategy[Any]]) -> dict[str, Any]:
+    """An evaluation, sometimes with a baseline, of the same examples or of others; `more` are the options."""
     body = draw(st.one_of(counts(), samples()))
     baseline: dict[str, Any] = draw(st.sampled_from([{}, body])) or draw(st.one_of(st.just({}), counts(), samples()))
     if baseline is body and "scores" in body and draw(st.booleans()):
         size = len(body["labels"])
         baseline = body | {"scores": draw(st.lists(NEAR, min_size=size, max_size=size))}
         body = body | {"paired": draw(st.booleans())}
-    options = {"lower_is_positive": st.booleans(), "fail_status": st.sampled_from(FAIL_STATUSES)}
+    options = {"lower_is_positive": st.booleans()} | more
     asked = draw(st.fixed_dictionaries({}, optional=options)) | ({"baseline": baseline} if baseline else {})
     asked["intervals"] = {"resamples": 100} | draw(st.fixed_dictionaries({}, optional=INTERVALS))
     return body | asked | {"rules": draw(st.lists(rules(drops=bool(baseline)), min_size=1, max_size=3))}
@@ -234,7 +234,8 @@ BODIES = {
     "evaluateCurves": curves_bodies(),
     "evaluateTradeoffs": tradeoffs_bodies(),
     "compareClassifiers": comparisons_bodies(),
-    "checkGate": gates_bodies(),
+    "checkGate": gates_bodies({"fail_status": st.sampled_from(FAIL_STATUSES)}),
+    "planRows": gates_bodies({"power": st.sampled_from([0.5, 0.8, 0.99])}),
     "evaluateSlices": slices_bodies(),
     "evaluateClasses": classes_bodies(),
     "listColumns": columns_bodies(),

@@ -29,7 +29,7 @@ from tests.contract.document import Tree, evaluations
 from tests.web.guarding import ANN, guarded_app
 from tests.web.server.reading import problem_of
 
-CURVES, TRADEOFFS, COMPARISONS, GATES, SLICES, CLASSES, COLUMNS = (
+CURVES, TRADEOFFS, COMPARISONS, GATES, PLANS, SLICES, CLASSES, COLUMNS = (
     {"path": found.path, "method": "POST", "content_type": "application/json"} for found in evaluations()
 )
 SAMPLE = {"scores": [0.9, 0.8, 0.7], "labels": [0, 1, 0]}
@@ -63,6 +63,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "json": SAMPLE
         | {"baseline": SAMPLE | {"labels": [0, 0, 1]}, "paired": True, "rules": [{"metric": "roc", "max_drop": 0.1}]}
     },
+    "unlikely_power": PLANS | {"json": SAMPLE | {"rules": [{"metric": "roc", "min": 0.1}], "power": 1}},
     "not_a_slice": SLICES | {"json": SAMPLE | {"slices": {"country": [1, 2.5, 1]}}},
     "unknown_class": CLASSES | {"json": {"scores": {"cat": [0.9, 0.2], "dog": [0.1, 0.8]}, "labels": ["cat", "owl"]}},
     "columns_differ": COLUMNS | {"json": {"score": [0.9, 0.8], "label": [1]}},

@@ -42,6 +42,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "decisions": [{"best": "f1"}],
     },
     "gates": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
+    "plans": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
 }
 """{operation: a valid request for it, as a sample, with every object that it may have}"""
 
@@ -50,6 +51,7 @@ COUNTED: dict[str, dict[str, Any]] = {
     "tradeoffs": {"counts": COUNTS},
     "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "counted", "counts": COUNTS}]},
     "gates": {"counts": COUNTS, "baseline": {"counts": COUNTS}, "rules": [ROC]},
+    "plans": {"counts": COUNTS, "baseline": {"counts": COUNTS}, "rules": [ROC]},
 }
 """The same, with counts."""
 
@@ -59,6 +61,7 @@ GROUPED: dict[str, dict[str, Any]] = {
     "tradeoffs": {"groups": GROUPS},
     "comparisons": {"evaluations": [{"name": "old", **SAMPLE}, {"name": "grouped", "groups": GROUPS}]},
     "gates": {"groups": GROUPS, "baseline": {"groups": GROUPS}, "rules": [ROC]},
+    "plans": {"groups": GROUPS, "baseline": {"groups": GROUPS}, "rules": [ROC]},
 }
 """The same, with groups."""
 
@@ -70,6 +73,7 @@ QUERIES: dict[str, dict[str, str]] = {
     "tradeoffs": {},
     "comparisons": {"scores": "scores,other"},
     "gates": {"baseline_scores": "other", "rules": json.dumps([DROP])},
+    "plans": {"baseline_scores": "other", "rules": json.dumps([DROP])},
 }
 """{operation: a query for TABLE}"""
 

@@ -186,6 +186,7 @@ WRONG_TOGETHER: dict[str, dict[str, Any]] = {
     "tradeoffs": {"min_recall": 2, "indices": ["x"], "lambda_range": [1], "lambda_density": {"a": 0}, "beta": 1},
     "comparisons": {"evaluations": [{"foo": 1}, {"name": 1, "scores": "x"}, {"counts": {"tp": "x", "bar": 1}}]},
     "gates": {"rules": [{"metric": "auc"}, {"metric": "roc", "min": 2}], "baseline": {"scores": "x"}, "bar": 2},
+    "plans": {"rules": [{"metric": "roc", "min": 2}], "power": 0, "fail_status": 409},
 }
 TOLD_TOGETHER = {
     "curves": ["beta unknown_field", "keep not_one_of", "lower_is_positive not_a_boolean", "weights not_a_column"],
@@ -209,6 +210,7 @@ TOLD_TOGETHER = {
         "rules/0/metric not_one_of",
         "rules/1/min out_of_range",
     ],
+    "plans": ["fail_status unknown_field", "power out_of_range", "rules/0/min out_of_range"],
 }
 
 

@@ -12,7 +12,7 @@ from tests.support import asking
 
 Row = tuple[str, dict[str, Any], str, str, str]
 
-CURVES, TRADEOFFS, COMPARISONS, GATES = SAMPLES.values()
+CURVES, TRADEOFFS, COMPARISONS, GATES = (SAMPLES[name] for name in ("curves", "tradeoffs", "comparisons", "gates"))
 OLD, NEW = COMPARISONS["evaluations"]
 COUNTED_ONE = {"name": "counted", "counts": COUNTS}
 PAIR = GATES | {"paired": True}

@@ -104,6 +104,7 @@ OWN_NAMES = {
     "tradeoffs": {"scores": "b/c"},
     "comparisons": {"scores": "a,b/c"},
     "gates": {"scores": "a", "baseline_scores": "b/c"},
+    "plans": {"scores": "a", "baseline_scores": "b/c"},
 }
 
 

@@ -18,9 +18,15 @@ from service.wire.requests.query_fields import READING_FIELDS
 
 
 def question_of(
-    rules: Rules, sources: Sequence[Source], given: Texts, own: Texts, server: ServerAddress | None
+    rules: Rules,
+    sources: Sequence[Source],
+    given: Texts,
+    own: Texts,
+    server: ServerAddress | None,
+    *,
+    operation: str = "gates",
 ) -> Question:
-    """Make the question about scores and perhaps a baseline.
+    """Make the question about scores and perhaps a baseline, for a verdict or for plans.
 
     The options given override those of the rules; `own`, of the baseline alone, override both.
 
@@ -28,7 +34,8 @@ def question_of(
     """
     scores, *baselines = sources
     texts, own_texts = rules.texts | given, rules.texts_of_baseline | own
-    form = OPERATIONS["gates"].form if not baselines else one_evaluation(READING_FIELDS)
+    asked = OPERATIONS[operation]
+    form = one_evaluation(READING_FIELDS) if baselines else asked.form
     meaning = rules.meaning | _meaning(given)
     parts = [RequestPart(scores, form, texts, given, meaning=meaning)]
     for baseline in baselines:
@@ -54,7 +61,8 @@ def question_of(
             names = ", ".join(source.name for source in sources)
             yield from problem_lines(problem, names, [_told(each, "") for each in of_both])
 
-    question = Question("gates", parts, server, rules.options, GATE_OPTIONS, explain)
+    options = {name: value for name, value in rules.options.items() if name in asked.parameters}
+    question = Question(operation, parts, server, options, GATE_OPTIONS, explain)
     _refuse_request(question, rules)
     return question
 

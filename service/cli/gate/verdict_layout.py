@@ -22,7 +22,7 @@ from service.cli.layout import (
     width,
 )
 from service.inference.rules import Rule, percent
-from service.wire.answers.gate_reports import has_baseline
+from service.wire.answers.gate_reports import has_baseline, rows_needed
 
 STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 """{status of a check or of the gate: its colour}"""
@@ -49,7 +49,7 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
     if reasons:
         yield ""
         yield "Reasons"
-        for reason in reasons:
+        for reason in [*reasons, *rows_needed(document["checks"])]:
             yield from text_lines(reason)
     yield from direction_lines(document)
     yield from warning_lines(document, said="below_chance")

@@ -23,6 +23,7 @@ def check_object(check: Check, scores: FiniteScores) -> dict[str, Any]:
         "p_value": check.p_value,
         "reason": check.reason,
         **({} if check.bounds is None else {"bounds": check.bounds}),
+        **({} if check.rows_needed is None else {"rows_needed": check.rows_needed}),
     }
 
 

@@ -5,12 +5,13 @@ Both are made from the JSON document, so that a client with the document needs n
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from service.inference.plans import sentence_of
 from service.inference.rules import REPORTED_DECIMALS, Rule
 
 SUITE = "rocpr gate"
@@ -56,7 +57,8 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
         warns = rule.warns and check["status"] != "passed"
         mark = f"{_WARNS if warns else _MARKS[check['status']]} {check['status']}{', warns' * warns}"
         lines.append(_row([mark, _sentence(rule.phrase).replace("|", "\\|"), *numbers_of(check)]))
-    reasons = [f"- {_sentence(check['reason'])}" for check in checks if check["reason"]]
+    told = [*(check["reason"] for check in checks if check["reason"]), *rows_needed(checks)]
+    reasons = [f"- {_sentence(each)}" for each in told]
     warnings = [f"- {warning['code']}: {_sentence(warning['detail'])}" for warning in document["warnings"]]
     for title, items in (("", reasons), ("Warnings", warnings)):
         if items:
@@ -136,6 +138,15 @@ def junit_of(cases: Sequence[JUnitCase], properties: Iterable[tuple[str, str]] =
             ET.SubElement(element, "system-out").text = case.output
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return written
+
+
+def rows_needed(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A sentence for each check that more rows would decide."""
+    for check in checks:
+        if "rows_needed" in check:
+            rule = Rule.read(check["rule"])
+            number = check["difference" if rule.is_change else "value"]
+            yield sentence_of(rule, number, check["rows_needed"])
 
 
 def _code(name: str) -> str:

@@ -20,6 +20,7 @@ from service.curves.row_metrics import ROW_METRICS
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
 from service.inference.metric import METRIC_NAMES, OF_ALL_SCORES, PARTIAL, Metric
+from service.inference.plans import POWER
 from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
@@ -107,6 +108,10 @@ class RuleSchema(DecisionFields, RangeSchema):
         ("fail", "warn"),
         "With `warn`, the check has its status, but counts neither for `passed` nor for the `status` of the gate.",
     )
+    expected = Number(
+        "For `rows_needed` and `/v1/plans`, the value that is taken to be true instead of the present one; for a bound "
+        "of the difference, the drop or the rise. Needs `confidence`."
+    )
     name = Text(
         "What reports call the rule, instead of its metric; unique among the rules.",
         minimum=1,
@@ -148,8 +153,11 @@ def _check_bound(data: dict[str, Any], metric: Metric) -> None:
     proved = data.get("prove")
     if proved is not None and not (proved == CHANGES.get(kind) and "confidence" in data):
         raise invalid("exclusive", f"prove = {proved} needs max_{proved} and confidence.", "prove")
-    if "inconclusive" in data and "confidence" not in data:
-        raise invalid("exclusive", "inconclusive needs confidence.", "inconclusive")
+    for name in ("inconclusive", "expected"):
+        if name in data and "confidence" not in data:
+            raise invalid("exclusive", f"{name} needs confidence.", name)
+    if "expected" in data and not low <= data["expected"] <= high:
+        raise ValidationError({"expected": [beyond(low, "below") if data["expected"] < low else beyond(high, "above")]})
     if "inconclusive" in data and proved is not None:
         raise invalid("exclusive", "prove says what inconclusive would: give one of them.", "inconclusive")
 
@@ -265,16 +273,9 @@ class BaselineSchema(EvaluationSchema):
         return self.identified(data)
 
 
-class GatesRequestSchema(DrawnSchema, EvaluationSchema):
-    """A request for a verdict: an evaluation, with its rules and options."""
+class RulesRequestSchema(EvaluationSchema):
+    """An evaluation, perhaps a baseline, and rules about them."""
 
-    component = "GatesRequest"
-    about = (
-        "One evaluation, and the rules that it must meet. The evaluation is `scores` with `labels` (and perhaps "
-        "`weights`), or `counts`, or `groups`, or a `dataset`. `rules` is needed."
-    )
-
-    charts = charts_field("gates")
     baseline = ObjectField(BaselineSchema())
     paired = Flag(
         "If true, evaluation and baseline have the same examples in the same order: both must be samples with equal "
@@ -283,20 +284,16 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
     intervals = ObjectField(IntervalsSchema())
     rules = ObjectList(
         RuleSchema(),
-        "What the classifier must meet: 1 to 100 rules. Each gets a check in the answer.",
+        "What the classifier must meet: 1 to 100 rules. Each has its place in the answer.",
         minimum=1,
         maximum=MOST_RULES,
-    )
-    fail_status = Whole(
-        "The status of the answer if the gate is not passed; 200 by default.", choices=FAIL_STATUSES, example=424
     )
     missing = missing_field()
     heir = "baseline"
     json_only = EvaluationSchema.json_only | {"baseline"}
 
-    @post_load
-    def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
-        """Build the request, if its fields are compatible."""
+    def checked(self, data: dict[str, Any]) -> tuple[Evaluation, Evaluation | None, GateOptions]:
+        """The evaluation, the baseline and the rules, if all fields are compatible."""
         evaluation, baseline = self.identified(data), data.get("baseline")
         if "rules" not in data:
             example = json.dumps([RuleSchema.example])
@@ -316,8 +313,65 @@ class GatesRequestSchema(DrawnSchema, EvaluationSchema):
         paired = paired or (baseline is not None and baseline.ids is not None)
         options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
         _check_levels(options)
-        charts = charts_of("gates", data)
-        return GatesRequest(evaluation.evaluation, compared, options, data.get("fail_status", 200), charts)
+        return evaluation.evaluation, compared, options
+
+
+class GatesRequestSchema(RulesRequestSchema, DrawnSchema):
+    """A request for a verdict: an evaluation, with its rules and options."""
+
+    component = "GatesRequest"
+    about = (
+        "One evaluation, and the rules that it must meet. The evaluation is `scores` with `labels` (and perhaps "
+        "`weights`), or `counts`, or `groups`, or a `dataset`. `rules` is needed."
+    )
+
+    charts = charts_field("gates")
+    fail_status = Whole(
+        "The status of the answer if the gate is not passed; 200 by default.", choices=FAIL_STATUSES, example=424
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
+        """Build the request, if its fields are compatible."""
+        return GatesRequest(*self.checked(data), data.get("fail_status", 200), charts_of("gates", data))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlansRequest:
+    """A checked request for plans."""
+
+    evaluation: Evaluation
+    baseline: Evaluation | None
+    options: GateOptions
+    power: float
+    charts: Pictures = ()
+
+    @property
+    def rows(self) -> int:
+        """The rows of the longer table."""
+        return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
+
+
+class PlansRequestSchema(RulesRequestSchema):
+    """A request for plans: a pilot, with rules and a power."""
+
+    component = "PlansRequest"
+    about = (
+        "A pilot: an evaluation, perhaps a `baseline`, and the rules whose numbers of rows are asked for. `rules` is "
+        "needed, and only rules with `confidence` have plans."
+    )
+
+    power = Number(
+        "The probability with which each rule should pass, from 0.5 to 0.99; 0.8 by default.",
+        minimum=0.5,
+        maximum=0.99,
+        example=0.9,
+    )
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> PlansRequest:
+        """Build the request, if its fields are compatible."""
+        return PlansRequest(*self.checked(data), data.get("power", POWER))
 
 
 def _paired(evaluation: Identified, baseline: Identified) -> Evaluation:

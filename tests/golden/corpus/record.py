@@ -2,15 +2,16 @@
 
 It runs the tests of what is answered, keeps all of their requests that are short, chooses those that have what few
 others have (an option, a format, a kind of value, a refusal, a part of an answer), asks the application, and writes a
-file for each operation. Read what `git diff` then shows: it is what changes for users. With `--again` it asks the
-recorded requests again and replaces only the answers that differ.
+file for each operation. Read what `git diff` then shows: it is what changes for users. With the name of an operation it
+runs the tests of that one, `tests/test_NAME_answer.py` and the refusals, and writes only its file. With `--again` it
+asks the recorded requests again and replaces only the answers that differ.
 """
 
 import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -150,11 +151,13 @@ def record_again() -> int:
     return 0
 
 
-def main() -> int:
-    """Record the corpus."""
+def main(names: Sequence[str]) -> int:
+    """Record the corpus, or that of some operations."""
     recorder = Recorder()
-    top = sorted(str(path) for path in (FOLDER.parents[1]).glob("test_*.py"))
-    status = pytest.main(["-q", "-p", "no:cacheprovider", "--deselect=tests/golden/test_corpus.py", *TESTS, *top])
+    top = [*TESTS, *sorted(str(path) for path in (FOLDER.parents[1]).glob("test_*.py"))]
+    of_some = ["tests/refusals", *(f"tests/test_{name}_answer.py" for name in names)]
+    tests = of_some if names else top
+    status = pytest.main(["-q", "-p", "no:cacheprovider", "--deselect=tests/golden/test_corpus.py", *tests])
     client = create_app(read_settings({})).test_client()
     found = list(answered(client, list(recorder.asked.values())))
     refused = [each for each in found if _is_refused(each[1])]
@@ -162,7 +165,8 @@ def main() -> int:
     by_operation: dict[str, list[tuple[Asked, Given]]] = defaultdict(list)
     for asked, given in kept:
         by_operation[asked.path.rpartition("/")[2]].append((asked, given))
-    for name, entries in sorted(by_operation.items()):
+    for name in sorted(names or by_operation):
+        entries = by_operation[name]
         written(sorted(entries, key=lambda each: (each[1].status, str(each[0]))), FOLDER / f"{name}.jsonl")
         print(f"{name}: {len(entries)} requests")
     print(f"{len(kept)} of {len(recorder.asked)}")
@@ -171,4 +175,4 @@ def main() -> int:
 
 if __name__ == "__main__":
     prepare_process()
-    sys.exit(record_again() if "--again" in sys.argv else main())
+    sys.exit(record_again() if "--again" in sys.argv else main(sys.argv[1:]))
