@@ -8,8 +8,12 @@ import json
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
+from service.curves.areas import roc_area
+from service.curves.confusion import ConfusionTable
+from service.inference.assumed import Assumptions, typical_samples
 from service.inference.plans import evaluate_plans
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, TEN
@@ -103,3 +107,72 @@ def test_the_command_has_the_numbers_of_the_answer(tmp_path: Any) -> None:
     assert json.loads(run(*words, "--json").stdout)["plans"] == found
     assert "0.5<=x<=0.99" in refusal(run("plan", rules, TEN, "--power", "2"))
     assert "max_drop needs a baseline" in refusal(run("plan", rules, TEN))
+
+
+DROP = {"metric": "roc", "max_drop": 0.03, "confidence": 0.95}
+EQUAL = {"roc": 0.85, "baseline_roc": 0.85, "correlation": 0.7, "prevalence": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("metric", "assumed", "rows"),
+    [("roc", EQUAL, 1454), ("average_precision", EQUAL | {"roc": 0.9, "baseline_roc": 0.9}, 5448)],
+)
+def test_assumptions_take_the_place_of_a_pilot(metric: str, assumed: dict[str, float], rows: int) -> None:
+    """A program in NumPy found 5.81 times 250 and 10.9 times 500 rows; the medians of random pilots were 5.77, 10.3."""
+    rules = [DROP | {"metric": metric, "expected": 0}]
+    found = plans({"assumptions": assumed, "rules": rules})
+    assert found["paired"] is True
+    assert found["plans"]["rows"] == [rows]
+    clustered = plans({"assumptions": assumed | {"cluster_size": 5, "icc": 0.5}, "rules": rules})
+    assert clustered["plans"]["rows"][0] == pytest.approx(3 * rows, abs=2)
+
+
+def test_an_assumed_area_is_what_is_expected() -> None:
+    rules = [{"metric": "roc", "min": 0.8, "confidence": 0.95}, DROP, {"metric": "pr", "min": 0.1, "confidence": 0.9}]
+    found = plans({"assumptions": EQUAL | {"roc": 0.84}, "rules": rules})["plans"]
+    assert found["expected"][:2] == [0.84, pytest.approx(-0.01)]
+    assert found["value"][0] == pytest.approx(0.84, abs=0.001)
+    assert found["expected"][2] == found["value"][2]
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "code"),
+    [
+        ({"assumptions": {}}, "/assumptions/roc", "missing"),
+        ({"assumptions": {"roc": 0.5}}, "/assumptions/roc", "out_of_range"),
+        ({"assumptions": {"roc": 0.9, "baseline_roc": 0.9}}, "/assumptions/correlation", "missing"),
+        ({"assumptions": {"roc": 0.9, "correlation": 0.9}}, "/assumptions/correlation", "exclusive"),
+        ({"scores": [1, 0]}, "/scores", "exclusive"),
+        ({"baseline": {"scores": [1, 0], "labels": [1, 0]}}, "/baseline", "exclusive"),
+        ({"paired": False}, "/paired", "exclusive"),
+        ({"assumptions": {"roc": 0.9}, "rules": [DROP]}, "/rules/0/max_drop", "missing"),
+    ],
+)
+def test_what_is_wrong_with_assumptions(change: dict[str, Any], pointer: str, code: str) -> None:
+    body = {"assumptions": EQUAL, "rules": [{"metric": "roc", "min": 0.5, "confidence": 0.9}]}
+    assert refused(body | change) == [(pointer, code)]
+
+
+def test_the_typical_sample_has_what_is_assumed() -> None:
+    model, baseline = typical_samples(Assumptions(0.85, 0.8, 0.6, 0.2))
+    assert baseline is not None
+    assert (np.count_nonzero(model.labels), model.labels.size) == (1000, 5000)
+    for each, area in ((model, 0.85), (baseline, 0.8)):
+        assert roc_area(ConfusionTable.of(each)) == pytest.approx(area, abs=0.003)
+    for of_class in (model.labels, ~model.labels):
+        assert np.corrcoef(model.scores[of_class], baseline.scores[of_class])[0, 1] == pytest.approx(0.6, abs=0.01)
+    common, _ = typical_samples(Assumptions(0.85, prevalence=0.9))
+    assert (np.count_nonzero(common.labels), common.labels.size) == (9000, 10000)
+
+
+def test_the_command_takes_assumptions(tmp_path: Any) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text('paired = true\n[[rules]]\nmetric = "roc"\nmax_drop = 0.03\nconfidence = 0.95\n')
+    done = run("plan", rules, "--assume", json.dumps(EQUAL))
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "  1454        291       1163\n" in done.stdout
+    assert "as expected" not in done.stdout
+    assert "Give PILOT, or --assume" in refusal(run("plan", rules))
+    assert "Give PILOT, or --assume" in refusal(run("plan", rules, TEN, "--assume", "{}"))
+    assert "give baseline_roc" in refusal(run("plan", rules, "--assume", "{}", "--baseline", TEN))
+    assert "/assumptions/roc: This must be below 1" in refusal(run("plan", rules, "--assume", '{"roc": 2}'))

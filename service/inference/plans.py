@@ -71,6 +71,13 @@ class Plan:
     negatives: int | None
     reason: str
 
+    def times(self, effect: float) -> "Plan":
+        """The plan with this many times the rows."""
+        if self.factor is None or self.positives is None or self.negatives is None:
+            return self
+        positives, negatives = (math.ceil(effect * each) for each in (self.positives, self.negatives))
+        return replace(self, factor=effect * self.factor, positives=positives, negatives=negatives)
+
     @property
     def rows(self) -> int | None:
         """Of both classes."""
@@ -127,6 +134,10 @@ class Plans:
     paired: bool
     plans: tuple[Plan, ...]
     warnings: tuple[CurvesWarning, ...] = ()
+
+    def times(self, effect: float) -> "Plans":
+        """The plans with this many times the rows, a design effect."""
+        return self if effect == 1 else replace(self, plans=tuple(each.times(effect) for each in self.plans))
 
 
 def evaluate_plans(

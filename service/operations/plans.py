@@ -6,7 +6,7 @@ from service.wire.answers.parts import AnswerTable, AnswerValue, Cells
 from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED
 from service.wire.formats.tables import TableForm, with_baseline
 from service.wire.limits import Limits
-from service.wire.requests.gates_schemas import PlansRequest, PlansRequestSchema
+from service.wire.requests.plans_schemas import PlansRequest, PlansRequestSchema
 from service.wire.requests.query_fields import query_fields
 
 
@@ -44,7 +44,8 @@ _PLANS = AnswerTable(
 def _evaluate(checked: PlansRequest, _selection: Selection, _limits: Limits) -> Plans:
     options = checked.options
     asked = options.rules, options.how, checked.power
-    return evaluate_plans(checked.evaluation, checked.baseline, *asked, paired=options.paired)
+    found = evaluate_plans(checked.evaluation, checked.baseline, *asked, paired=options.paired)
+    return found.times(checked.design_effect)
 
 
 OPERATION = Operation(

@@ -83,6 +83,9 @@ EVALUATING = [operation for operation in OPERATIONS if operation not in {"column
 """The operations whose body is one evaluation or several. In slices, classes and columns, columns may have any name:
 what is refused there is in test_columns_answer.py, test_slices_answer.py and test_classes_answer.py."""
 
+ASSUMED = {"plans": {"assumptions": {"roc": 0.85, "baseline_roc": 0.8, "correlation": 0.5}, "rules": [ROC]}}
+"""The same, with assumptions in place of an evaluation."""
+
 Keys = tuple[str | int, ...]
 
 
@@ -104,7 +107,8 @@ class Place:
 
     def body(self, value: Any) -> Any:
         """A request that is valid except for this value."""
-        right = COUNTED if "counts" in self.keys else GROUPED if "groups" in self.keys else SAMPLES
+        of_others = {"counts": COUNTED, "groups": GROUPED, "assumptions": ASSUMED}
+        right = next((bodies for key, bodies in of_others.items() if key in self.keys), SAMPLES)
         return put(right[self.operation], self.keys, value)
 
 

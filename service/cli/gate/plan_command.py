@@ -1,12 +1,15 @@
 """`rocpr plan`: how many rows the rules of a gate need, from a pilot."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 
 import click
 import orjson
 
 from service.cli.engine_options import engine_options
+from service.cli.explaining import Source
+from service.cli.files import InputFile
 from service.cli.gate.question import question_of
 from service.cli.gate.rules_file import Rules
 from service.cli.layout import printable, table_lines, text_lines
@@ -18,7 +21,11 @@ from service.cli.truth import TRUTH_OPTION
 from service.inference.plans import POWER
 from service.inference.rules import percent
 from service.wire.formats.tables import one_evaluation
+from service.wire.media_types import JSON
 from service.wire.requests.query_fields import READING_FIELDS
+
+ASSUMED = "Assumptions"
+"""What takes the place of a pilot's name."""
 
 _EXPECTED = "Today's values are uncertain, too: give each rule the value that is true, or the drop, as expected = ..."
 
@@ -26,12 +33,18 @@ _EXPECTED = "Today's values are uncertain, too: give each rule the value that is
 @click.command(
     params=[
         click.Argument(["rules"], metavar="RULES.toml"),
-        click.Argument(["pilot"], metavar="PILOT"),
+        click.Argument(["pilot"], metavar="[PILOT]", required=False),
         *form_options(one_evaluation(READING_FIELDS)),
         *engine_options(),
         click.Option(["--baseline"], metavar="OLD", help="The pilot of the previous model, for max_drop and max_rise."),
         *BASELINE_OPTIONS,
         TRUTH_OPTION,
+        click.Option(
+            ["--assume"],
+            metavar="JSON",
+            help='In place of PILOT: \'{"roc": 0.85, "prevalence": 0.1}\', and perhaps baseline_roc with correlation, '
+            "and cluster_size with icc.",
+        ),
         click.Option(
             ["--power"],
             type=click.FloatRange(0.5, 0.99),
@@ -45,8 +58,9 @@ _EXPECTED = "Today's values are uncertain, too: give each rule the value that is
 def plan(
     *,
     rules: str,
-    pilot: str,
+    pilot: str | None,
     baseline: str | None,
+    assume: str | None,
     power: float,
     as_json: bool,
     **options: Any,  # noqa: ANN401  # click's
@@ -55,16 +69,24 @@ def plan(
 
     PILOT is a table as rocpr gate takes it, with the rows that you have; OLD is that of the previous model. Each rule
     with confidence has a number of rows like those of PILOT with which it passes with the probability --power, if
-    today's value, or what the rule has as expected, is the true one.
+    today's value, or what the rule has as expected, is the true one. Without a pilot, --assume says what is true.
     """
+    if (pilot is None) == (assume is None):
+        raise click.UsageError("Give PILOT, or --assume in its place.")
+    if pilot is None and baseline is not None:
+        raise click.UsageError("--baseline is a second pilot; with --assume, give baseline_roc and correlation.")
     access = FileAccess.of(options)
     of_baseline = texts_of_baseline(options)
     if of_baseline and baseline is None:
         raise click.UsageError("Options of the baseline need --baseline OLD.")
     old = [] if baseline is None else [baseline]
-    refuse_two_of_standard_input((rules, pilot, *old))
     given = given_texts(options)
-    sources = access.joined(access.sources([pilot, *old], given))
+    if pilot is None:
+        body = f'{{"assumptions": {assume}}}'.encode()
+        sources: list[Source] = [InputFile(ASSUMED, JSON, BytesIO(body), {})]
+    else:
+        refuse_two_of_standard_input((rules, pilot, *old))
+        sources = access.joined(access.sources([pilot, *old], given))
     read = Rules.read(opened(rules))
     question = question_of(read, sources, given, of_baseline, access.server, operation="plans")
     body = question.ask(more={"power": power})
@@ -96,7 +118,9 @@ def _lines(document: dict[str, Any], names: list[str], rules: list[dict[str, Any
         yield "Without a plan"
         for reason in reasons:
             yield from text_lines(reason)
-    if any(row["reason"] is None and "expected" not in rule for row, rule in zip(rows, rules, strict=True)):
+    if pilot != ASSUMED and any(
+        row["reason"] is None and "expected" not in rule for row, rule in zip(rows, rules, strict=True)
+    ):
         yield ""
         yield from text_lines(_EXPECTED)
 

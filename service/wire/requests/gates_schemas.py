@@ -20,7 +20,6 @@ from service.curves.row_metrics import ROW_METRICS
 from service.inference.gate import GateOptions
 from service.inference.intervals import resamples_show
 from service.inference.metric import METRIC_NAMES, OF_ALL_SCORES, PARTIAL, Metric
-from service.inference.plans import POWER
 from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
@@ -294,7 +293,12 @@ class RulesRequestSchema(EvaluationSchema):
 
     def checked(self, data: dict[str, Any]) -> tuple[Evaluation, Evaluation | None, GateOptions]:
         """The evaluation, the baseline and the rules, if all fields are compatible."""
-        evaluation, baseline = self.identified(data), data.get("baseline")
+        return self.with_rules(data, self.identified(data), data.get("baseline"))
+
+    def with_rules(
+        self, data: dict[str, Any], evaluation: Identified, baseline: Identified | None
+    ) -> tuple[Evaluation, Evaluation | None, GateOptions]:
+        """The same, of these evaluations."""
         if "rules" not in data:
             example = json.dumps([RuleSchema.example])
             raise invalid("missing", f"Give a list of rules, such as {example}; null and [] count as absent.", "rules")
@@ -334,44 +338,6 @@ class GatesRequestSchema(RulesRequestSchema, DrawnSchema):
     def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
         """Build the request, if its fields are compatible."""
         return GatesRequest(*self.checked(data), data.get("fail_status", 200), charts_of("gates", data))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlansRequest:
-    """A checked request for plans."""
-
-    evaluation: Evaluation
-    baseline: Evaluation | None
-    options: GateOptions
-    power: float
-    charts: Pictures = ()
-
-    @property
-    def rows(self) -> int:
-        """The rows of the longer table."""
-        return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
-
-
-class PlansRequestSchema(RulesRequestSchema):
-    """A request for plans: a pilot, with rules and a power."""
-
-    component = "PlansRequest"
-    about = (
-        "A pilot: an evaluation, perhaps a `baseline`, and the rules whose numbers of rows are asked for. `rules` is "
-        "needed, and only rules with `confidence` have plans."
-    )
-
-    power = Number(
-        "The probability with which each rule should pass, from 0.5 to 0.99; 0.8 by default.",
-        minimum=0.5,
-        maximum=0.99,
-        example=0.9,
-    )
-
-    @post_load
-    def build(self, data: dict[str, Any], **_: object) -> PlansRequest:
-        """Build the request, if its fields are compatible."""
-        return PlansRequest(*self.checked(data), data.get("power", POWER))
 
 
 def _paired(evaluation: Identified, baseline: Identified) -> Evaluation:
