@@ -18,6 +18,9 @@ from tests.tools.error_rates_of_gates.parts import PARTS
 from tests.tools.error_rates_of_gates.parts import markdown as markdown_of_parts
 from tests.tools.error_rates_of_gates.parts import simulated as simulated_parts
 from tests.tools.error_rates_of_gates.parts import truth as truth_of_part
+from tests.tools.error_rates_of_gates.plans import CELLS as PLAN_CELLS
+from tests.tools.error_rates_of_gates.plans import markdown as markdown_of_plans
+from tests.tools.error_rates_of_gates.plans import simulated as simulated_plans
 from tests.tools.error_rates_of_gates.simulation import Case, simulated
 
 pytestmark = pytest.mark.all
@@ -80,3 +83,11 @@ def test_models_have_their_stated_areas() -> None:
     assert roc_area(ConfusionTable.of(baseline)) == pytest.approx(0.8, abs=0.01)
     negatives = [each.scores[~each.labels] for each in (current, baseline)]
     assert np.corrcoef(*negatives)[0, 1] == pytest.approx(0.6, abs=0.02)
+
+
+def test_a_cell_of_plans_has_its_row() -> None:
+    few = simulated_plans(PLAN_CELLS[0], 5, 20)
+    assert few == simulated_plans(PLAN_CELLS[0], 5, 20)
+    assert 2 < few.factors[0] <= few.factors[1] <= few.factors[2] < 6
+    (*_, row) = markdown_of_plans([few], 20)
+    assert row.startswith("| 50 / 200, `roc` 0.85: roc at least 0.8, with 95 % confidence | ")
