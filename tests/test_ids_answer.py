@@ -137,8 +137,8 @@ def reason(one, other, there="there"):
 def test_the_reasons_count_and_give_examples():
     rows = [f"t{row}" for row in range(100)]
     of_both = "1 of 98 ids is not in there: 't0'; 2 of 99 ids are only in there, such as 't98', 't99'"
-    assert reason(rows[:98], rows[1:]) == f"{of_both}. Leave their rows out of both."
-    many = "5 of 100 ids are not in old.csv, such as 't0', 't1', 't2'. Leave their rows out of both."
+    assert reason(rows[:98], rows[1:]) == f"{of_both}. Both need the same ids."
+    many = "5 of 100 ids are not in old.csv, such as 't0', 't1', 't2'. Both need the same ids."
     assert reason(rows, rows[5:], "old.csv") == many
     with pytest.raises(Wrong) as refusal:
         ids([*rows, "t8", "t5", "t8"])

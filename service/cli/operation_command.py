@@ -12,6 +12,7 @@ from typing import Any
 import click
 import orjson
 
+from service.charts.picture import CHARTS
 from service.cli.asking import Question, RequestPart
 from service.cli.beside import with_file_beside
 from service.cli.engine_options import FileArgument, engine_options
@@ -105,6 +106,7 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
         if chart is not None and not (show or plot):
             needed = "--plot or --show" if TEXT in operation.media_types else "--plot"
             raise click.UsageError(f"--chart chooses the picture of {needed}; give one.")
+        chart = chart or _chart_of(operation.name, options)
         picture = {} if chart is None else {"chart": chart}
         access = FileAccess.of(options, exact=screen.engine == "exact")
         given = given_texts({key: options.pop(key) for key in form.parameters})
@@ -136,6 +138,12 @@ def operation_command(name: str, operation: Operation, screen: Screen) -> click.
             print_curves(question.ask(TEXT, picture=picture).decode())
 
     return click.Command(name, callback=run, params=_parameters(operation, screen, form), help=screen.help)
+
+
+def _chart_of(operation: str, options: Mapping[str, Any]) -> str | None:
+    """The picture of the one table that is asked for, if there is one of it."""
+    asked = [name for name in CHARTS.get(operation, ()) if options.get(name) is not None]
+    return asked[0] if len(asked) == 1 else None
 
 
 def _asked_of_table(screen: Screen, wanted: Wanted, form: TableForm) -> Mapping[str, object]:

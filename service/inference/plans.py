@@ -89,7 +89,7 @@ def sentence_of(rule: Rule, number: float, rows: int) -> str:
     true = number if rule.expected is None else rule.expected
     what = f"the {CHANGES[rule.kind]} of {rule.of}" if rule.is_change else str(rule.of)
     shown = 0.0 - true if rule.kind == "max_drop" and rule.expected is None else true
-    return f"If {what} is really {shown:.4g}, {rows:,} rows like these would show it in 4 of 5 cases."
+    return f"If {what} is really {shown:.4g}, {rows:,} rows like these would be enough to pass in 4 of 5 cases."
 
 
 class Unplanned(Exception):

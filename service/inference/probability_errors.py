@@ -32,7 +32,7 @@ STATISTICS_WITH_INTERVALS = ("gini", "brier", "log_loss", "calibration_slope", "
 
 
 def ece_if_calibrated(found: ProbabilityStatistics, strata: Strata) -> float:
-    """What ece would be on average if each example were positive with the probability that its score says.
+    """About what ece would be on average if each example were positive with the probability that its score says.
 
     Σ_b √(2 Σ w² s(1 - s)/π)/W over the bins b, the mean of an absolute normal deviate; W is all weight. For scores 0.1,
     0.4, 0.6, 0.9 in two bins: 0.2257.

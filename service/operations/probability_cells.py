@@ -83,9 +83,9 @@ STATISTICS = (
     ),
     Cells.number(
         "ece_if_calibrated",
-        "What `ece` would be on average if every example were positive with the probability that its score "
-        "says; compare `ece` with it, since a binned error is never 0. `null` if the number of examples is "
-        "unknown.",
+        "About what `ece` would be on average if every example were positive with the probability that its score "
+        "says, by a normal approximation; compare `ece` with it, since a binned error is never 0. `null` if the number "
+        "of examples is unknown.",
         null=True,
     ),
     Cells.number(

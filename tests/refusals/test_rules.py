@@ -117,7 +117,12 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         "exclusive",
         PROVE,
     ),
-    ({"metric": "recall", "min": 0.5, "at": 0.5}, "/at", "exclusive", "recall does not take at."),
+    (
+        {"metric": "recall", "min": 0.5, "at": 0.5},
+        "/at",
+        "exclusive",
+        "recall does not take at. Did you mean at_threshold?",
+    ),
     ({"metric": "fpr", "max": 0.5, "at": 0.5, "at_threshold": 0.5}, "/at", "exclusive", "fpr does not take at."),
     (
         {"metric": "fpr", "max_drop": 0.5, "at_threshold": 0.5},

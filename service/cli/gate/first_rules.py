@@ -11,6 +11,7 @@ from typing import Any
 
 from service.curves.evaluation import CHANCE
 from service.inference.rules import percent
+from service.wire.formats.inputs import IDS
 
 LEVEL = 0.95
 FPR = 0.1
@@ -52,7 +53,7 @@ _HEAD = """\
 #
 #   rocpr gate RULES.toml SCORES
 #
-# A rule has a metric and one of min, max and max_drop. With confidence = 0.95 the bound has to hold at the
+# A rule has a metric and one of min, max, max_drop and max_rise. With confidence = 0.95 the bound has to hold at the
 # interval's unfavourable end, not only at the value itself.
 """
 
@@ -104,7 +105,7 @@ def rules_text(
     kept, left_out = _chosen(document)
     lines = [_HEAD.format(name=json.dumps(name, ensure_ascii=False), percent=percent(LEVEL))]
     lines += [f"{key} = {_toml(value)}\n" for key, value in reading.items()]
-    lines += [_PAIRED] if document["paired"] else []
+    lines += [_PAIRED] if document["paired"] and IDS not in reading else []
     own = [f"{key} = {_toml(value)}\n" for key, value in (of_baseline or {}).items()]
     lines += ["\n[baseline]\n", *own] if own else []
     for check in kept:

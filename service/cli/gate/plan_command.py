@@ -107,7 +107,7 @@ def _lines(document: dict[str, Any], names: list[str], rules: list[dict[str, Any
     plans = document["plans"]
     rows = [dict(zip(plans, cells, strict=True)) for cells in zip(*plans.values(), strict=True)]
     head = ["today", "if truly", "times", "rows", "positives", "negatives"]
-    first, *lines = table_lines([head, *map(_cells, rows)], ">>>>>>")
+    first, *lines = table_lines([head, *(_cells(*each) for each in zip(rows, rules, strict=True))], ">>>>>>")
     yield f"  {first}"
     for row, line in zip(rows, lines, strict=True):
         yield f"  {row['rule']}"
@@ -125,8 +125,10 @@ def _lines(document: dict[str, Any], names: list[str], rules: list[dict[str, Any
         yield from text_lines(_EXPECTED)
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    numbers = ["-" if row[name] is None else f"{row[name]:.6f}" for name in ("value", "expected")]
+def _cells(row: dict[str, Any], rule: dict[str, Any]) -> list[str]:
+    """One row; of a rule on drops, these and not differences."""
+    sign = -1 if "max_drop" in rule else 1
+    numbers = ["-" if row[name] is None else f"{sign * row[name] + 0.0:.6f}" for name in ("value", "expected")]
     factor = "-" if row["factor"] is None else f"{row['factor']:.3g}"
     counts = ["-" if row[name] is None else f"{row[name]}" for name in ("rows", "positives", "negatives")]
     return [*numbers, factor, *counts]

@@ -144,7 +144,9 @@ def _unknown(table: object, known: tuple[str, ...], pointer: str) -> Iterator[Fi
     for key in table if isinstance(table, dict) else ():  # the service refuses anything but a table
         if key in known:
             continue
-        if pointer and key in KEYS:
+        if pointer and key == "threshold":
+            advice = "did you mean at_threshold?"
+        elif pointer and key in KEYS:
             advice = "keys for the whole file go above the first line with brackets."
         elif not pointer and key in RULE_KEYS:
             advice = "it belongs below a [[rules]] line."

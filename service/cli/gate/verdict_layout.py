@@ -32,7 +32,7 @@ _NOT_SHOWN = {
     **dict.fromkeys(("interval", "method"), "not asked for, or a warning says why"),
     "baseline": "the metric has no value there",
     "difference": "one of the two has no value",
-    "p": "given with the interval of a difference only",
+    "p": "given for roc, and with the interval of a difference",
 }
 
 _BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <=", "max_rise": "rise <="}

@@ -120,4 +120,4 @@ def _unmatched(ours: Ids, theirs: Ids, at: IntArray, there: str) -> Wrong:
         ours.counted(np.flatnonzero(at < 0), f"not in {there}"),
         theirs.counted(np.flatnonzero(~known), f"only in {there}"),
     ]
-    return Wrong("not_paired", f"{'; '.join(filter(None, told))}. Leave their rows out of both.")
+    return Wrong("not_paired", f"{'; '.join(filter(None, told))}. Both need the same ids.")

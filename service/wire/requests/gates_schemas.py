@@ -213,7 +213,8 @@ def _check_place(data: dict[str, Any]) -> None:
         told = ", its lambda: 0 is precision, 1 is recall" if is_index else ""
         raise invalid("missing", f"{metric} needs at{told}.", "at")
     if "at" in data and metric not in METRICS:
-        raise invalid("exclusive", f"{metric} does not take at.", "at")
+        advice = " Did you mean at_threshold?" if metric in ROW_METRICS and not given else ""
+        raise invalid("exclusive", f"{metric} does not take at.{advice}", "at")
     if given and metric not in ROW_METRICS and not is_index:
         raise invalid("exclusive", f"{metric} does not take {given[0]}.", given[0])
     if not given and metric in ROW_METRICS and not is_index:
