@@ -36,8 +36,7 @@ from service.inference.intervals import (
     logit_interval,
     within_exact,
 )
-from service.inference.methods import ENDS
-from service.inference.metric import Metric
+from service.inference.metric import ENDS, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.strata import FEWEST
 

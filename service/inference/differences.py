@@ -24,7 +24,8 @@ from service.inference.estimates import Estimates
 from service.inference.gate import may_be_pairs
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.metric import AREAS_WITH_INTERVALS, Metric
-from service.inference.models import EvaluatedModel, Models, check_paired
+from service.inference.models import EvaluatedModel, Models
+from service.inference.pairing import check_paired
 
 AGAINST = ("first", "all")
 """What each model is compared with."""

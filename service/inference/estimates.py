@@ -17,7 +17,6 @@ from service.curves.probability_remarks import remarks
 from service.inference.bootstrap import can_resample
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import (
-    ENDS,
     RESAMPLED_METHODS,
     closed_interval,
     closed_p_value,
@@ -25,7 +24,7 @@ from service.inference.methods import (
     method_of,
     within_limits,
 )
-from service.inference.metric import OF_PROBABILITIES, Metric
+from service.inference.metric import ENDS, OF_PROBABILITIES, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.partial_influence import examples_inside
 from service.inference.probability_errors import STATISTIC_FORMULAS, interval_of_gini, why_no_error

@@ -24,7 +24,8 @@ from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.metric import Metric
-from service.inference.models import Models, check_paired
+from service.inference.models import Models
+from service.inference.pairing import check_paired
 from service.inference.plans import planned
 from service.inference.reasons import (
     changed,

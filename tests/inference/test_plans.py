@@ -57,7 +57,7 @@ def logit(value: float) -> float:
 def test_an_area_by_its_textbook_formula() -> None:
     """The lower end, logit t - z SE/(t(1 - t)), at the estimate t that is z standard errors below the truth."""
     model = BOTH.models[0]
-    theta, error = model.value(Rule("roc", min=0).of), model.standard_error("roc")
+    theta, error = model.value(Rule("roc", min=0).of), model.area_error("roc").error
     assert theta is not None
     z, below = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(0.9)
 
@@ -128,7 +128,7 @@ def test_a_slope_is_planned_from_its_error() -> None:
     assert error is not None
     z = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
     found = plan(models=models, metric="calibration_slope", max=2.0)
-    assert found.factor == pytest.approx((z * error / (2 - value)) ** 2, rel=1e-6)
+    assert found.factor == pytest.approx((z * error.error / (2 - value)) ** 2, rel=1e-6)
 
 
 def test_gini_and_roc_have_one_plan() -> None:
