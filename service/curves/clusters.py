@@ -1,17 +1,15 @@
 """Rows that belong together, such as those of one patient: the number of each row's cluster, and what it is called.
 
-Equal values are the same cluster, also in two evaluations. Knows values; nothing of samples or statistics.
+Equal values are the same cluster, also in two evaluations; an integer equals its decimal text, which CSV has instead.
+Knows values; nothing of samples or statistics.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
 from service.curves.arrays import BoolArray, FloatArray, IntArray
-
-ClusterValue: TypeAlias = bool | int | str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,18 +17,27 @@ class Clusters:
     """The clusters of n rows.
 
     numbers  (n,) the cluster of each row, its place among `values`.
-    values   the distinct values, in order; a cluster need not have a row.
+    values   the distinct values as text, in order; a cluster need not have a row.
     """
 
     numbers: IntArray
-    values: Sequence[ClusterValue]
+    values: Sequence[str]
 
     @classmethod
-    def of(cls, column: Sequence[ClusterValue]) -> "Clusters":
+    def of(cls, column: Sequence[bool | int | str]) -> "Clusters":
         """Number the values of a column, all of one type: "b", "a", "b" are the clusters 1, 0, 1."""
-        values = sorted(set(column))
-        places = {value: place for place, value in enumerate(values)}
-        return cls(np.array([places[value] for value in column], np.int64), values)
+        distinct = [*dict.fromkeys(column)]
+        places = {value: place for place, value in enumerate(distinct)}
+        return cls.numbered(np.array([places[value] for value in column], np.int64), distinct)
+
+    @classmethod
+    def numbered(cls, numbers: IntArray, values: Sequence[bool | int | str]) -> "Clusters":
+        """Put numbered values into the order of their text, so that all formats have the same numbers."""
+        texts = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        return cls(places.take(numbers), [texts[place] for place in order])
 
     def take(self, rows: IntArray) -> "Clusters":
         """Those of some rows."""
@@ -63,21 +70,12 @@ class ClusterCounts:
 
 
 def numbered_together(given: Sequence[Clusters]) -> list[Clusters]:
-    """The same clusters with numbers in common, so that equal values have equal numbers.
-
-    Text in one and integers in the other, as CSV and Parquet may have them, are compared as decimal text.
-    """
+    """The same clusters with numbers in common, so that equal values have equal numbers."""
     if len({id(each.values) for each in given}) < 2:  # noqa: PLR2004  # one set of values
         return [*given]
-    kinds = {type(value) for each in given for value in each.values}
-    names = [[*map(_text_of, each.values)] if len(kinds) > 1 else [*each.values] for each in given]
-    values = sorted({value for each in names for value in each})
+    values = sorted({value for each in given for value in each.values})
     places = {value: place for place, value in enumerate(values)}
     return [
-        Clusters(np.array([places[name] for name in own], np.int64).take(each.numbers), values)
-        for own, each in zip(names, given, strict=True)
+        Clusters(np.array([places[value] for value in each.values], np.int64).take(each.numbers), values)
+        for each in given
     ]
-
-
-def _text_of(value: ClusterValue) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

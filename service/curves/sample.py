@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.arrays import BoolArray, FloatArray
-from service.curves.clusters import Clusters
+from service.curves.clusters import ClusterCounts, Clusters
 from service.curves.errors import LengthsDiffer, OneClassLabels, TotalOutOfRange, plain
 
 SMALLEST_TOTAL = 1e-150
@@ -80,6 +80,11 @@ class Sample:
     def positives(self) -> float:
         """The total weight of the positives, P up to rounding; the table has the exact total."""
         return float(self.labels.sum() if self.weights is None else self.weights @ self.labels)
+
+    @property
+    def cluster_counts(self) -> ClusterCounts | None:
+        """How many clusters there are; None if all rows are independent."""
+        return None if self.clusters is None else ClusterCounts.of(self.clusters, self.labels, self.weights)
 
     def __post_init__(self) -> None:
         clusters = None if self.clusters is None else self.clusters.numbers

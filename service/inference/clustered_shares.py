@@ -22,6 +22,9 @@ from service.inference.strata import Stratum
 _NO_DEVIATION = 1e-12
 """Σ D² over what it would be if each cluster were all or nothing; below it, clusters differ by rounding only."""
 
+_NO_SPREAD = 1e-24
+"""σ² of values that differ by rounding only."""
+
 _MOST_CORRELATED = 0.95
 """Beyond it, the ways to split an error between two proportions are too few to find the range of a function."""
 
@@ -52,7 +55,10 @@ def mean_of(stratum: Stratum, values: FloatArray) -> ClusteredMean:
 
 
 def clustered_mean(values: FloatArray, masses: FloatArray, clusters: ClassClusters, rows: float) -> ClusteredMean:
-    """How certain the mean of values is, (n,) with their masses; `rows` is their effective number if independent."""
+    """How certain the mean of values is, (n,) with their masses; `rows` is their effective number if independent.
+
+    Values are from -1 to 1.
+    """
     total = float(masses.sum())
     apart = values - masses @ values / total
     deviations = clusters.sums(masses * apart / total, 1 + int(clusters.of_kinds.max()))
@@ -91,7 +97,7 @@ def correlation(one: FloatArray, other: FloatArray) -> float:
 def _of(spread: float, deviations: FloatArray, clusters: ClassClusters, rows: float) -> ClusteredMean:
     """The effective number of rows is σ²/var; `spread` is σ²."""
     effective, squares = clusters.effective, float(deviations @ deviations)
-    if effective <= 1 or squares * effective <= _NO_DEVIATION * spread:
+    if effective <= 1 or spread <= _NO_SPREAD or squares * effective <= _NO_DEVIATION * spread:
         trials, deviations = min(effective, rows), np.zeros(deviations.size)
     else:
         trials = min(max(spread / (correction(effective) * squares), 1.0), rows)

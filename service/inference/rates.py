@@ -70,7 +70,7 @@ def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float, c
     """The interval of a rate with this value, from recall and fpr, which common clusters correlate."""
     still_time()
     recall, fpr = shares
-    of_recall, of_fpr = split(widened(z, _freedom(rate, shares)), correlation)
+    of_recall, of_fpr = split(widened(z, _freedom(rate, shares)), 0.0 if rate.metric in SHARES else correlation)
     return range_including(value, rate(recall.ends(of_recall), fpr.ends(of_fpr)))
 
 
