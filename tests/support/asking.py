@@ -67,7 +67,11 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found = {"area": _stacked(indices, lambda one: {key: [one[key]] for key in ("area", "uninformative_from")})}
         found |= {name: _stacked(indices, itemgetter(name)) for name in _columnar(indices)}
         return found
-    found = {name: value for name, value in whole.items() if isinstance(value, dict) and name != "interpolation"}
+    found = {
+        name: value
+        for name, value in whole.items()
+        if isinstance(value, dict) and name not in {"interpolation", "clusters"}
+    }
     if "auc" in found.get("overall", {}):
         overall = found["overall"]
         found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
