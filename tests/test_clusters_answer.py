@@ -174,6 +174,30 @@ def test_slices() -> None:
             assert found["decisions"][end][number] == pytest.approx(curves["decisions"][end][0], rel=1e-12)
 
 
+def test_classes() -> None:
+    """Three classes, of which each patient has one."""
+    names = [[*"abc"][patient % 3] for patient in PATIENTS]
+    scores = {
+        name: [score + (label == name) for score, label in zip(COLUMNS["scores"], names, strict=True)] for name in "abc"
+    }
+    body = {"scores": scores, "labels": names, "intervals": {}}
+    ours, plain = answered("classes", body | {"clusters": PATIENTS}), answered("classes", body)
+    assert ours["clusters"] == {"count": 40, "largest": 5}
+    assert "clusters" not in plain
+    assert ours["averages"]["roc"] == plain["averages"]["roc"]
+    for table in ("classes", "averages"):
+        for row in range(3):
+            lower, upper = (ours[table][f"roc_{end}"][row] for end in ("lower", "upper"))
+            assert upper - lower > 1.2 * (plain[table]["roc_upper"][row] - plain[table]["roc_lower"][row])
+    first = {"scores": scores["a"], "labels": [int(name == "a") for name in names], "clusters": PATIENTS}
+    alone = answered("curves", first | {"include": ["auc"], "intervals": {}})["intervals"]["roc"]
+    assert ours["classes"]["roc_lower"][0] == alone["lower"]
+    few = answered("classes", body | {"clusters": names})
+    assert few["averages"]["roc_lower"] == [None] * 3
+    assert set(codes(few)) == {"too_few_examples"}
+    assert refused("classes", body | {"clusters": PATIENTS[1:]})[:2] == ("/clusters", "lengths_differ")
+
+
 def test_intervals_of_everything_else() -> None:
     """They are those of gates, and wider than without clusters."""
     points = [{"metric": "tpr_at_fpr", "at": 0.2}, {"metric": "precision_at_recall", "at": 0.6}]

@@ -153,19 +153,27 @@ def pr_logit_interval(
 
 
 def average_pr_interval(
-    value: float, standard_error: float, parts: Sequence[tuple[float, float, float]], fewest: float, level: float
+    value: float,
+    standard_error: float,
+    parts: Sequence[tuple[float, float, float]],
+    fewest: float,
+    level: float,
+    *,
+    own: float | None = None,
+    freedom: float | None = None,
 ) -> Interval:
     """The same for an average θ = Σ w θ_k of such areas, of which each part has w, θ_k and its n positives.
 
         L² = (m (SE/(θ(1 - θ)))² + 10 Σ w² a_k(1 - a_k)/n / (a(1 - a))²)/(m + 10)
 
-    m is the `fewest` positives of a class, also in a and z; a_k is to θ_k, with n, what a is to θ.
+    m is the `fewest` positives of a class, also in a and z; a_k is to θ_k, with n, what a is to θ. With clusters, `own`
+    and `freedom` are as above.
     """
     z = normal_quantile(level)
     published = math.sqrt(sum(w * w * (a := _turned(area, n, z)) * (1 - a) / n for w, area, n in parts))
     near = _turned(value, fewest, z)
-    own, published = standard_error / (value * (1 - value)), published / (near * (1 - near))
-    reach = widened(z, fewest) * _shrunk(own, published, fewest)
+    error, published = standard_error / (value * (1 - value)), published / (near * (1 - near))
+    reach = widened(z, freedom or fewest) * _shrunk(error, published, own or fewest)
     return Interval(*_within_logits(value, reach), level, "logit", standard_error)
 
 

@@ -57,7 +57,7 @@ PLAIN = Input(("scores", "labels"), ("weights",), MEANING, named=(IDS,))
 SAMPLE = Input(("scores", "labels"), ("weights",), MEANING, named=(IDS, CLUSTERS))
 SOFT = Input(("scores", SOFT_LABELS), ("weights",))
 PAIRED = Input(("scores", "labels"), ("weights", BASELINE), MEANING, named=(IDS, CLUSTERS))
-CLASSES = Input(("scores", "labels"), ("weights",))
+CLASSES = Input(("scores", "labels"), ("weights",), named=(CLUSTERS,))
 COUNTS = Input(("tp", "fp"), ("fn", "tn", "threshold"), inside="counts", own=TOTALS)
 GROUPS = Input(
     ("score", "score_from", "score_to"),

@@ -22,6 +22,7 @@ from service.inference.intervals import IntervalOptions
 from service.wire import columns
 from service.wire.requests.class_names import matched, without_affixes
 from service.wire.requests.column_fields import LabelColumn, NumberColumn
+from service.wire.requests.evaluation_schemas import ClusteredFields
 from service.wire.requests.fields import (
     Choice,
     ChoiceSet,
@@ -133,7 +134,7 @@ class ClassesRequest:
         return self.given.rows
 
 
-class ClassesRequestSchema(DrawnSchema):
+class ClassesRequestSchema(ClusteredFields, DrawnSchema):
     """A request for classes."""
 
     component = "ClassesRequest"
@@ -207,6 +208,9 @@ class ClassesRequestSchema(DrawnSchema):
         weights = data.get("weights")
         if weights is not None:
             _check_lengths({"weights": weights}, rows)
+        clusters = data.get("clusters")
+        if clusters is not None:
+            _check_lengths({"clusters": clusters.numbers}, rows)
         given = ClassScores(
             tuple(scores),
             [*scores.values()],
@@ -214,6 +218,7 @@ class ClassesRequestSchema(DrawnSchema):
             weights,
             data.get("lower_is_positive", False),
             exclusive,
+            clusters,
         )
         decided = _decided(data, exclusive=exclusive)
         return ClassesRequest(given, charts_of("classes", data), told, decided, data.get("intervals"))
