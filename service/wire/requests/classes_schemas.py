@@ -134,7 +134,7 @@ class ClassesRequest:
         return self.given.rows
 
 
-class ClassesRequestSchema(ClusteredFields, DrawnSchema):
+class ClassesRequestSchema(DrawnSchema):
     """A request for classes."""
 
     component = "ClassesRequest"
@@ -156,6 +156,7 @@ class ClassesRequestSchema(ClusteredFields, DrawnSchema):
     weights = NumberColumn(
         "The importance of each row, one for each score; 1 by default. A row of weight 0 counts as absent.", minimum=0
     )
+    clusters = ClusteredFields().fields["clusters"]
     lower_is_positive = Flag(
         "If true, a row with a lower score is more likely to belong to the class. False by default."
     )
