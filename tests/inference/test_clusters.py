@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from service.curves.clusters import ClusterCounts, Clusters, numbered_together
 from service.curves.decisions import Decision
 from service.curves.partial_areas import PartialRange
+from service.curves.probability_statistics import ProbabilityStatistics
+from service.curves.reliability import ReliabilityOptions
 from service.curves.sample import Sample
 from service.inference.bootstrap import replicates
 from service.inference.cluster_draws import ClusterDraws
@@ -23,6 +25,7 @@ from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions, normal_quantile
 from service.inference.metric import PARTIAL, Metric
 from service.inference.models import Models
+from service.inference.probability_errors import bin_ends
 from service.inference.spread import area_error, paired_spread, unpaired_spread
 from service.inference.strata import Strata, paired_strata
 from tests import reference_bootstrap
@@ -462,3 +465,25 @@ def test_few_clusters_are_told_and_fewer_have_no_interval() -> None:
     assert warned(patients) == ["True"]
     assert warned(patients // 4) == ["True", "few_clusters", "few_clusters"]
     assert warned(labels.astype(int)) == ["False", "too_few_examples"]
+
+
+def test_bins_of_clusters() -> None:
+    random = np.random.default_rng(8)
+    scores = random.random(200).round(2)
+    labels = random.random(200) < scores
+    rows = np.repeat(np.arange(200), 4)
+    clusters = Clusters.of(rows.tolist())
+    widths = []
+    for sample in (
+        Sample(scores, labels),
+        Sample(scores[rows], labels[rows], clusters=clusters),
+        Sample(scores[rows], labels[rows]),
+    ):
+        model = Models.of(sample).models[0]
+        found = ProbabilityStatistics.of(model.table, ReliabilityOptions(5))
+        assert found is not None
+        lower, upper = bin_ends(found, model.strata, 0.95)
+        widths.append(upper - lower)
+    assert (widths[1] > widths[0]).all()
+    assert (widths[1] < 1.2 * widths[0]).all()
+    assert (widths[2] < 0.7 * widths[0]).all()
