@@ -265,6 +265,12 @@ SMALL = {"scores": [0.9, 0.4, 0.2], "labels": [1, 0, 1]}
         ("curves", COUNTS | {"clusters": ["a"]}, "/clusters", "exclusive"),
         ("curves", GROUPS | {"clusters": ["a"]}, "/clusters", "exclusive"),
         ("slices", GROUPS | {"clusters": ["a", "b"], "slices": {"c": ["x", "y"]}}, "/clusters", "exclusive"),
+        (
+            "plans",
+            {"assumptions": {"roc": 0.9}, "clusters": ["a"], "rules": [{"metric": "roc", "min": 0.8}]},
+            "/clusters",
+            "exclusive",
+        ),
         ("tradeoffs", SMALL | {"clusters": ["a", "a", "b"]}, "/clusters", "unknown_field"),
         ("curves", SMALL | {"clusters": ["a", "b"]}, "/clusters", "lengths_differ"),
         ("curves", SMALL | {"clusters": ["a", None, "b"]}, "/clusters/1", "missing"),
