@@ -12,12 +12,12 @@ from service.cli.command_error import fail
 from service.cli.files import STANDARD_INPUT
 from service.cli.options import Texts, flag
 from service.cli.sources import FileAccess, refuse_two_of_standard_input
-from service.wire.formats.inputs import HOW_TO_READ, MEANING, SAMPLE
+from service.wire.formats.inputs import HOW_TO_READ, MEANING, PLAIN
 from service.wire.formats.query_options import options_of
 from service.wire.formats.tables import TableForm
 from service.wire.requests.query_fields import READING_FIELDS
 
-_SAMPLE_FORM = TableForm(READING_FIELDS, (SAMPLE,))
+_SAMPLE_FORM = TableForm(READING_FIELDS, (PLAIN,))
 
 
 def with_file_beside(question: Question, field: str, path: str | None, given: Texts, access: FileAccess) -> Question:
@@ -34,7 +34,7 @@ def with_file_beside(question: Question, field: str, path: str | None, given: Te
     (source,) = access.sources([path], ())
     if not first.source.is_table and field in question.document:
         fail([f"Error: {first.source.name} has the field {field}; leave out {flag(field)}, or the field."])
-    texts = {key: text for key, text in given.items() if key in (*SAMPLE.columns, *MEANING, *HOW_TO_READ)}
+    texts = {key: text for key, text in given.items() if key in (*PLAIN.columns, *MEANING, *HOW_TO_READ)}
     meaning = options_of({key: texts[key] for key in MEANING if key in texts}, READING_FIELDS)
     part = RequestPart(source, _SAMPLE_FORM, texts, texts, f"/{field}", meaning=meaning)
     return replace(question, parts=[first, part])

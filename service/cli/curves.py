@@ -237,14 +237,16 @@ def _bound_lines(bounds: dict[str, dict[str, float] | None]) -> Iterable[str]:
 def _interval_lines(intervals: dict[str, dict[str, Any] | None]) -> Iterable[str]:
     """Format the areas' intervals; an area without one has only its name."""
     kinds = {each.name: each.kind for each in _TABLES["intervals"]}
+    clustered = any("design_effect" in (each or {}) for each in intervals.values())
+    shown = [*_INTERVALS, *(["design_effect"] * clustered)]
     rows = [
-        [area, *("-" if interval is None else cell_text(interval[name], kinds[name]) for name in _INTERVALS)]
+        [area, *("-" if interval is None else cell_text(interval[name], kinds[name]) for name in shown)]
         for area in AREAS_WITH_INTERVALS
         for interval in (intervals[area],)
     ]
     yield "Intervals of the areas"
-    yield from table_lines([["", *_INTERVALS], *rows], "<>>>><")
-    yield from dash_lines([["", *_INTERVALS], *(row for row in rows if row[1] != "-")])  # a warning says why others are
+    yield from table_lines([["", *shown], *rows], "<>>>><" + ">" * clustered)
+    yield from dash_lines([["", *shown], *(row for row in rows if row[1] != "-")])  # a warning says why others are
 
 
 def _vertices(points: dict[str, list[Any]], rows: list[int]) -> list[int]:

@@ -19,6 +19,7 @@ from service.cli.options import OptionsText, flag
 from service.request import Request
 from service.wire.answers.parts import Document
 from service.wire.formats.inputs import (
+    CLUSTERS,
     COLUMN_PARAMETERS,
     COUNTS_COLUMNS,
     CSV_PARAMETERS,
@@ -43,7 +44,7 @@ _PARAMETER = (
 _PARAMETERS = re.compile(rf"(?<![\w'/-])(?:{_PARAMETER}(?:&{_PARAMETER})*|positive_label(?![\w']))")
 """Parameters of a query, with their values, in a detail; the positive label may be without."""
 
-_NAMING = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
+_NAMING = (*SAMPLE_COLUMNS, CLUSTERS, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 """Options that name a column each, which is called so by default."""
 
 Spelling = Callable[[Sequence[tuple[str, str]]], str]

@@ -37,6 +37,7 @@ MEANING_OF_DASHES = {
     "min_tpr": "not given",
     "mcclish": "only over fpr or tpr, without min_tpr",
     "standard_error": "the method has none",
+    "design_effect": "none is computed",
 }
 """{column: the meaning of a dash in it}, where no warning has to say it."""
 
@@ -199,6 +200,14 @@ def total_lines(document: dict[str, Any]) -> Iterable[str]:
     positives, negatives = document["positives"], document["negatives"]
     data = [[key, count_text(document[key])] for key in ("positives", "negatives")]
     yield from table_lines([*data, ["prevalence", f"{positives / (positives + negatives):.6g}"]], "<>")
+    if "clusters" in document:
+        yield from text_lines(clusters_text(document["clusters"]))
+
+
+def clusters_text(clusters: dict[str, int]) -> str:
+    """Say how many clusters there are."""
+    with_both = f"{clusters['with_positives']} with positives, {clusters['with_negatives']} with negatives"
+    return f"{clusters['count']} clusters: {with_both}; the largest has {clusters['largest']} rows"
 
 
 def direction_lines(document: dict[str, Any]) -> Iterable[str]:

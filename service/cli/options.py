@@ -15,7 +15,7 @@ import click
 
 from service.cli.command_error import end
 from service.cli.files import FORMATS
-from service.wire.formats.inputs import COUNTS_COLUMNS, GROUPS_COLUMNS, IDS, SAMPLE_COLUMNS, TOTALS
+from service.wire.formats.inputs import CLUSTERS, COUNTS_COLUMNS, GROUPS_COLUMNS, IDS, SAMPLE_COLUMNS, TOTALS
 from service.wire.formats.tables import TableForm
 from service.wire.requests.fields import ChoiceSet, Field, Flag
 from service.wire.requests.object_schemas import ObjectField
@@ -150,6 +150,8 @@ def _of_column(name: str, form: TableForm) -> Help | None:
         return "NAME", "Column that names each row, to pair two files whatever their order."
     if name in SAMPLE_COLUMNS:
         return "NAME", f"Column of the {name}.  [default: {name}{', if there is one' * (name == 'weights')}]"
+    if name == CLUSTERS:
+        return "NAME", "Column that says which rows belong together, such as patient; for intervals."
     if name in COUNTS_COLUMNS:
         return "NAME", f"Column {name} of counts."
     if name in TOTALS and COUNTS_COLUMNS[0] in form.parameters:

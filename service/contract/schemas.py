@@ -147,7 +147,8 @@ def _by_key(keys: tuple[str, ...], inner: str, others: tuple[str, ...] = (), *, 
 
 def _row(columns: tuple[Cells, ...]) -> Tree:
     properties = {each.name: {"description": each.about} | _cell(each) for each in columns}
-    return {"type": "object", "required": [*properties], "properties": properties}
+    needed = [each.name for each in columns if not each.sometimes]
+    return {"type": "object", "required": needed, "properties": properties}
 
 
 def _columns(table: AnswerTable) -> Tree:

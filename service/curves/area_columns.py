@@ -16,6 +16,7 @@ import numpy as np
 from service.curves.areas import average_precision, pr_area, roc_area
 from service.curves.arrays import BoolArray, FloatArray
 from service.curves.clock import in_time
+from service.curves.clusters import Clusters
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.errors import DomainError, OneClassLabels, TotalOutOfRange
 from service.curves.histogram import Histogram
@@ -77,11 +78,16 @@ def groups_or_reason(columns: Histogram) -> Histogram | Undefined:
 
 
 def sample_or_reason(
-    scores: FloatArray, labels: BoolArray, weights: FloatArray | None, *, lower_is_positive: bool
+    scores: FloatArray,
+    labels: BoolArray,
+    weights: FloatArray | None,
+    *,
+    lower_is_positive: bool,
+    clusters: Clusters | None = None,
 ) -> Sample | Undefined:
     """Make a sample, or say why it is undefined."""
     try:
-        return Sample(scores, labels, weights, lower_is_positive)
+        return Sample(scores, labels, weights, lower_is_positive, clusters=clusters)
     except (OneClassLabels, TotalOutOfRange) as error:
         each = np.ones(labels.size) if weights is None else weights
         return _undefined(error, each[labels], each[~labels])

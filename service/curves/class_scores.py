@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from service.curves.arrays import BoolArray, FloatArray
+from service.curves.clusters import ClusterCounts, Clusters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -15,6 +18,7 @@ class ClassScores:
     members    (n,) for each class, True for a row that belongs to it.
     weights    (n,), or None for 1 each.
     exclusive  whether each row belongs to exactly one class (multiclass), or to any number of them (multilabel).
+    clusters   which rows belong together, for intervals; None if all are independent.
     """
 
     names: tuple[str, ...]
@@ -23,8 +27,15 @@ class ClassScores:
     weights: FloatArray | None = None
     lower_is_positive: bool = False
     exclusive: bool = True
+    clusters: Clusters | None = None
 
     @property
     def rows(self) -> int:
         """How many rows there are, n."""
         return self.scores[0].size
+
+    @property
+    def cluster_counts(self) -> ClusterCounts | None:
+        """How many clusters there are, whatever the class; None if all rows are independent."""
+        every = np.ones(self.rows, np.bool_)
+        return None if self.clusters is None else ClusterCounts.of(self.clusters, every, self.weights)

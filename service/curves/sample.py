@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.arrays import BoolArray, FloatArray
+from service.curves.clusters import ClusterCounts, Clusters
 from service.curves.errors import LengthsDiffer, OneClassLabels, TotalOutOfRange, plain
 
 SMALLEST_TOTAL = 1e-150
@@ -27,6 +28,7 @@ class Sample:
     weights  (n,) finite, >= 0: importance weights; a row of weight 0 counts as absent. None means 1 each.
     is_soft  whether a row is a share of an example, so that the number of examples of each class is unknown.
     rest     if the negatives have several labels, or a doubtful one, a sentence that names them; else None.
+    clusters  which rows belong together, for intervals; None if all are independent.
 
     Raises LengthsDiffer, OneClassLabels when no positive or no negative has a weight above 0, and TotalOutOfRange when
     those of one class weigh too little or too much.
@@ -38,6 +40,7 @@ class Sample:
     lower_is_positive: bool = False
     rest: str | None = None
     is_soft: bool = False
+    clusters: Clusters | None = None
 
     @classmethod
     def soft(
@@ -78,8 +81,14 @@ class Sample:
         """The total weight of the positives, P up to rounding; the table has the exact total."""
         return float(self.labels.sum() if self.weights is None else self.weights @ self.labels)
 
+    @property
+    def cluster_counts(self) -> ClusterCounts | None:
+        """How many clusters there are; None if all rows are independent."""
+        return None if self.clusters is None else ClusterCounts.of(self.clusters, self.labels, self.weights)
+
     def __post_init__(self) -> None:
-        for name, column in (("labels", self.labels), ("weights", self.weights)):
+        clusters = None if self.clusters is None else self.clusters.numbers
+        for name, column in (("labels", self.labels), ("weights", self.weights), ("clusters", clusters)):
             if column is not None and column.size != self.scores.size:
                 raise LengthsDiffer.of(name, column.size, "scores", self.scores.size)
         if self.weights is None:

@@ -67,6 +67,11 @@ def slice_sample(sample: Sample, order: IntArray, bounds: IntArray, number: int)
     """One slice as a sample, or Undefined."""
     rows = order[bounds[number] : bounds[number + 1]]
     weights = None if sample.weights is None else sample.weights[rows]
+    clusters = None if sample.clusters is None else sample.clusters.take(rows)
     return sample_or_reason(
-        sample.scores[rows], sample.labels[rows], weights, lower_is_positive=sample.lower_is_positive
+        sample.scores[rows],
+        sample.labels[rows],
+        weights,
+        lower_is_positive=sample.lower_is_positive,
+        clusters=clusters,
     )

@@ -18,7 +18,7 @@ from service.wire.requests.faults import field_errors
 from service.wire.requests.object_schemas import is_absent
 
 _OWN = ("dataset", "where", "tolerance")
-_OTHERS = ("scores", "labels", "weights", "positive_label", "counts", "groups", "soft_labels")
+_OTHERS = ("scores", "labels", "weights", "clusters", "positive_label", "counts", "groups", "soft_labels")
 
 
 class DatasetQuery(NamedTuple):

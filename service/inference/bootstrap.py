@@ -1,6 +1,7 @@
 """The stratified bootstrap: replicates of statistics under resampling within each class, and interval ends from them.
 
-    1. A resample is a count for every example, drawn within its class (draws.py).
+    1. A resample is a count for every example, drawn within its class (draws.py), or with its cluster
+       (cluster_draws.py).
     2. Counts are summed onto the rows of the whole sample's table, without sorting, and areas read off (resampled.py).
     3. The percentile interval ends at the quantiles (1 - level)/2 and (1 + level)/2 of the replicates.
     4. BCa moves these quantiles by the bias of the replicates and by an acceleration, from leaving out each example.
@@ -19,6 +20,7 @@ import numpy as np
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray
 from service.curves.clock import takes_long
+from service.inference.cluster_draws import ClusterDraws
 from service.inference.draws import CROWD, CountArray, draws
 from service.inference.resampled import ReplicateEvaluator, Statistics
 from service.inference.strata import Strata
@@ -60,9 +62,11 @@ def replicates(
 ) -> dict[Any, FloatArray]:
     """Statistics of B resamples, (E, B) each, of strata that `can_resample`.
 
-    Two evaluations get the same resamples. Different streams of a seed are independent.
+    Two evaluations get the same resamples. Different streams of a seed are independent. Clusters are drawn whole.
     """
     takes_long()
+    if strata.clustered is not None:
+        return _of_clusters(strata, statistics, resamples, ClusterDraws(strata, seed, stream))
     seeds = [np.random.SeedSequence(seed, spawn_key=(stream, number)) for number in range(2)]
     of_positives, positives = draws(strata.positives.examples, seeds[0])
     of_negatives, negatives = draws(strata.negatives.examples, seeds[1])
@@ -71,6 +75,18 @@ def replicates(
     for block in _blocks(resamples, evaluator.width):
         drawn = (each.counts(block.stop - block.start) for each in (positives, negatives))
         for name, values in evaluator.evaluate(*drawn).items():
+            found[name][:, block] = values
+    return found
+
+
+def _of_clusters(
+    strata: Strata, statistics: Statistics, resamples: int, draws_of_clusters: ClusterDraws
+) -> dict[Any, FloatArray]:
+    """The same, drawing clusters."""
+    evaluator = ReplicateEvaluator(strata, statistics)
+    found = {name: np.empty((len(strata.table_rows), resamples)) for name in statistics}
+    for block in _blocks(resamples, evaluator.width):
+        for name, values in evaluator.evaluate(*draws_of_clusters.counts(block.stop - block.start)).items():
             found[name][:, block] = values
     return found
 

@@ -6,11 +6,14 @@ k, as one of its positives or negatives, is v_ik (spread.py); it moves an averag
     V_i = Σ_k a_k v_ik                           a_k = 1/K for macro, P_k/Σ P for weighted
     V_i = Σ_k v_ik of the pooled sample          for micro: K of its rows are one row of the data
     var = Σ_c m/(m - 1) Σ_i (V_i - V̄)²           over the rows i of each true class c, of effective number m
+    var = Σ_c Σ_c' m/(m - 1) Σ_g V_gc V_gc'       with clusters: V_gc is the sum of V_i - V̄ over the rows of class c in
+                                                  cluster g, and m the lesser of the effective clusters of c and c'
 
 With two classes whose scores add up to 1, macro has DeLong's error. Knows the scores of classes and models; nothing of
 wire formats.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,10 +24,12 @@ from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.class_scores import ClassScores
 from service.curves.classes import AVERAGED_AREAS, AVERAGES, Classes, pooled_classes
 from service.curves.clock import in_time
+from service.curves.clusters import ClusterCounts
 from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesWarning
 from service.curves.sample import Sample
-from service.inference.estimates import FOR_ROC, TOO_FEW_EXAMPLES, Estimates, omitted
+from service.inference.clustering import ClassClusters, design_effect
+from service.inference.estimates import FOR_ROC, TOO_FEW_CLUSTERS, TOO_FEW_EXAMPLES, Estimates, omitted
 from service.inference.influence import INFLUENCES
 from service.inference.intervals import (
     Interval,
@@ -36,8 +41,7 @@ from service.inference.intervals import (
     logit_interval,
     within_exact,
 )
-from service.inference.methods import ENDS
-from service.inference.metric import Metric
+from service.inference.metric import ENDS, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.strata import FEWEST
 
@@ -50,6 +54,9 @@ AveragedArea = tuple[float, float, float]
 _MOST_CLASSES = {"pr": 8, "average_precision": 3}
 """Areas under precision-recall curves are a little too high on average. With more classes, this exceeds what chance
 does to their mean: in simulations, intervals would not keep their level. Those of `micro` and of `roc` do."""
+
+_SUMS_KEPT = 1 << 20
+"""Sums of a class over a cluster that are kept at a time."""
 
 _MANY_CLASSES = "over so many classes, they are too high by more than chance explains; micro has one"
 _SEVERAL_LABELS = "rows may belong to several classes"
@@ -66,9 +73,13 @@ class ClassIntervals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassesWithIntervals(Classes):
-    """Classes, and their intervals if these were requested."""
+    """Classes, and their intervals if these were requested.
+
+    clusters  how many there are; None if all rows are independent.
+    """
 
     intervals: ClassIntervals | None = None
+    clusters: ClusterCounts | None = None
 
 
 def class_intervals(given: ClassScores, found: Classes, options: IntervalOptions) -> ClassIntervals:
@@ -99,8 +110,8 @@ def _add_averages(
     ends: Mapping[str, FloatArray], moves: "_RowMoves", options: IntervalOptions
 ) -> Iterator[CurvesWarning]:
     """Find the ends of the intervals of averages; say which are left out."""
-    if moves.fewest < FEWEST or moves.sizes.size == 1:
-        yield TOO_FEW_EXAMPLES
+    if min(moves.units, default=0.0) < FEWEST or moves.sizes.size == 1:
+        yield TOO_FEW_EXAMPLES if moves.clusters is None else TOO_FEW_CLUSTERS
         return
     left_out: dict[str, dict[str, None]] = {FOR_ROC: {}, _MANY_CLASSES: {}}
     for area, place, value, error in moves.errors():
@@ -122,9 +133,20 @@ def _is_biased(area: str, place: int, moves: "_RowMoves") -> bool:
 def _samples(given: ClassScores) -> Iterator[tuple[int, Sample]]:
     """The number of each class that has areas, and its sample."""
     for number, (scores, members) in enumerate(in_time(zip(given.scores, given.members, strict=True))):
-        sample = sample_or_reason(scores, members, given.weights, lower_is_positive=given.lower_is_positive)
+        sample = sample_or_reason(
+            scores, members, given.weights, lower_is_positive=given.lower_is_positive, clusters=given.clusters
+        )
         if isinstance(sample, Sample):
             yield number, sample
+
+
+@dataclass(frozen=True, slots=True)
+class AverageError:
+    """The standard error of an average; with clusters, its design effect and its degrees of freedom."""
+
+    error: float
+    design_effect: float | None = None
+    freedom: float = math.inf
 
 
 class _RowMoves:
@@ -132,6 +154,7 @@ class _RowMoves:
 
     own      the true class of each row, (n,), and `masses` what the row weighs.
     totals   what the rows of each class weigh, (k,); `sizes` are their effective numbers, of classes that have rows.
+    clusters of each class that has rows; None if rows are independent.
     """
 
     def __init__(self, given: ClassScores, found: Classes) -> None:
@@ -149,13 +172,27 @@ class _RowMoves:
         self.sizes = sums * sums / squares
         totals = np.bincount(self.own, self.masses, minlength=count)
         self.totals = totals
+        self.clusters: list[ClassClusters] | None = None
+        self._numbers = np.empty(0, np.int64)
+        if given.clusters is not None and given.clusters.repeats(given.weights):
+            self._numbers = given.clusters.numbers
+            there = [(self.own == number) & (self.masses > 0) for number in np.flatnonzero(self._there).tolist()]
+            kinds = [(self._numbers[rows], self.masses[rows]) for rows in there]
+            sizes = self.sizes.tolist()
+            self.clusters = [ClassClusters.of(*each, size) for each, size in zip(kinds, sizes, strict=True)]
         self._parts = {"macro": np.full(count, 1 / count), "weighted": totals / (totals.sum() or 1.0)}
         self._by = {area: np.zeros((len(AVERAGES), given.rows)) for area in AVERAGED_AREAS}
 
     @property
-    def fewest(self) -> float:
-        """The effective number of rows of the smallest class that has rows."""
-        return float(self.sizes.min(initial=np.inf))
+    def units(self) -> list[float]:
+        """The effective numbers of clusters of the classes that have rows; of rows if these are independent."""
+        return self.sizes.tolist() if self.clusters is None else [each.effective for each in self.clusters]
+
+    def trials(self, error: "AverageError", value: float) -> list[float]:
+        """The effective numbers of rows of these classes, for exact ends."""
+        if self.clusters is None or value in ENDS:
+            return self.units
+        return [each.trials(error.design_effect or 1.0) for each in self.clusters]
 
     @property
     def smallest(self) -> int:
@@ -180,16 +217,16 @@ class _RowMoves:
             moves = _moves_in(area, table, rows, pooled.labels, masses)
             by[AVERAGES.index("micro")] += moves.reshape(len(given.names), -1).sum(axis=0)
 
-    def parts(self, area: str, place: int, value: float) -> list[AveragedArea]:
+    def parts(self, area: str, place: int, value: float, trials: list[float]) -> list[AveragedArea]:
         """What an average is made of; micro is one area, of all rows."""
         shares = self._parts.get(AVERAGES[place])
         if shares is None:
-            return [(1.0, value, float(self.sizes.sum()))]
+            return [(1.0, value, float(np.sum(trials)))]
         areas = getattr(self._found.areas, area)
         columns = (each[self._there].tolist() for each in (shares, areas))
-        return list(zip(*columns, self.sizes.tolist(), strict=True))
+        return list(zip(*columns, trials, strict=True))
 
-    def errors(self) -> Iterator[tuple[str, int, float, float]]:
+    def errors(self) -> Iterator[tuple[str, int, float, "AverageError"]]:
         """The area, the place among the averages, the value and the standard error of those that have both."""
         for area, by in self._by.items():
             values = getattr(self._found.averages, area)
@@ -197,12 +234,32 @@ class _RowMoves:
                 if not np.isnan(values[place]):
                     yield area, place, float(values[place]), self._error(moves)
 
-    def _error(self, moves: FloatArray) -> float:
+    def _error(self, moves: FloatArray) -> "AverageError":
         sums = np.bincount(self.own, moves, minlength=self._there.size)
         means = np.divide(sums, self.totals, out=np.zeros(sums.size), where=self._there)
         apart = moves - self.masses * means[self.own]
         variances = np.bincount(self.own, apart * apart, minlength=sums.size)[self._there]
-        return float(np.sqrt((self.sizes / (self.sizes - 1) * variances).sum()))
+        of_rows = float((self.sizes / (self.sizes - 1) * variances).sum())
+        if self.clusters is None:
+            return AverageError(math.sqrt(of_rows))
+        variance = self._of_clusters(apart)
+        effect = design_effect(variance, of_rows)
+        freedom = min(each.freedom(effect or 1.0) for each in self.clusters)
+        return AverageError(math.sqrt(of_rows if effect is None else variance), effect, freedom)
+
+    def _of_clusters(self, apart: FloatArray) -> float:
+        """Σ_c Σ_c' m/(m - 1) Σ_g V_gc V_gc', at least 0; clusters are taken some at a time, to save memory."""
+        count, units = self._there.size, np.array(self.units)
+        products = np.zeros((count, count))
+        order = np.argsort(self._numbers, kind="stable")
+        numbers, most = self._numbers[order], _SUMS_KEPT // count
+        for start in range(0, int(numbers[-1]) + 1, most):
+            rows = order[slice(*numbers.searchsorted([start, start + most]))]
+            keys = self.own[rows] * most + self._numbers[rows] - start
+            sums = np.bincount(keys, apart[rows], count * most).reshape(count, most)
+            products += sums @ sums.T
+        lesser = np.minimum.outer(units, units)
+        return max(float((products[np.ix_(self._there, self._there)] * lesser / (lesser - 1)).sum()), 0.0)
 
 
 def _moves_in(area: str, table: ConfusionTable, rows: IntArray, members: BoolArray, masses: FloatArray) -> FloatArray:
@@ -218,21 +275,24 @@ def _moves_in(area: str, table: ConfusionTable, rows: IntArray, members: BoolArr
 
 
 def _interval(
-    area: str, place: int, estimate: tuple[float, float], moves: _RowMoves, options: IntervalOptions
+    area: str, place: int, estimate: tuple[float, AverageError], moves: _RowMoves, options: IntervalOptions
 ) -> Interval | None:
     """The interval of an average; None if the method has none. No average is more certain than its smallest class."""
-    (value, error), level, smallest = estimate, options.level, moves.smallest
+    value, of = estimate
+    level, smallest, trials, error = options.level, moves.smallest, moves.trials(of, value), of.error
+    fewest = min(trials)
     if area == "roc":
-        perfect, worst = (exact_interval(end, moves.fewest, level) for end in (1.0, 0.0))
+        perfect, worst = (exact_interval(end, fewest, level) for end in (1.0, 0.0))
     else:
         totals = float(moves.totals[smallest]), float(moves.totals.sum() - moves.totals[smallest])
-        perfect, worst = exact_pr_interval(totals, (moves.fewest, float(moves.sizes.sum()) - moves.fewest), level), None
+        perfect, worst = exact_pr_interval(totals, (fewest, float(np.sum(trials)) - fewest), level), None
     if value in ENDS:
         return perfect if value > 0 else worst
     if options.method == "delong":
         return delong_interval(value, error, level) if area == "roc" else None
     if area == "roc":
-        found = logit_interval(value, error, level)
+        found = logit_interval(value, error, level, of.freedom)
     else:
-        found = average_pr_interval(value, error, moves.parts(area, place, value), moves.fewest, level)
+        clustered = {} if moves.clusters is None else {"own": min(moves.units), "freedom": of.freedom}
+        found = average_pr_interval(value, error, moves.parts(area, place, value, trials), fewest, level, **clustered)
     return within_exact(found, perfect, worst)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from service.curves.areas import areas
 from service.curves.arrays import FloatArray
 from service.curves.bounds import Enclosure
+from service.curves.clusters import ClusterCounts
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts
 from service.curves.drawing import CurvesDrawing, DrawingOptions, curves_drawing
@@ -27,6 +28,7 @@ from service.curves.evaluation import (
     one_vs_rest,
 )
 from service.curves.histogram import Histogram
+from service.curves.sample import Sample
 from service.inference.bands import BandOptions, Bands, bands
 from service.inference.bounded import bound_curves, has_bounds
 from service.inference.decision_intervals import net_benefit_ends, point_ends, with_intervals
@@ -48,6 +50,7 @@ class EvaluatedCurves:
     bin_ends  the ends of the intervals of the bins of `reliability`; None if the number of examples is unknown.
     bands     those of the curves, if they were requested.
     of_points, of_parts  the intervals of operating points, and of the means of parts, in the order requested.
+    clusters  how many there are; None if all rows are independent.
     """
 
     curves: Curves
@@ -60,6 +63,7 @@ class EvaluatedCurves:
     bands: Bands | None = None
     of_points: Sequence[Interval | None] | None = None
     of_parts: Sequence[Interval | None] | None = None
+    clusters: ClusterCounts | None = None
 
     @property
     def positives(self) -> float:
@@ -116,7 +120,8 @@ def evaluate_with_intervals(
         return answered if of_groups.intervals is None else _in_places(answered, of_groups.intervals, options)
     ends = _judged(curves, model, 0.95 if intervals is None else intervals.level)
     of_bands = None if band is None else bands(model, band, intervals or IntervalOptions(), drawn)
-    answered = EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends)
+    clusters = evaluation.cluster_counts if isinstance(evaluation, Sample) else None
+    answered = EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends, clusters=clusters)
     return _with_bands(answered if intervals is None else _estimated(answered, model, options, intervals), of_bands)
 
 

@@ -19,8 +19,8 @@ from service.curves.net_benefit import NetBenefit, NetBenefitOptions, rows_of_pr
 from service.curves.points import Points
 from service.curves.row_metrics import ROW_METRICS, Matrices
 from service.inference.intervals import normal_quantile
-from service.inference.models import EvaluatedModel
-from service.inference.proportions import range_including, split, wilson
+from service.inference.models import SHARES_OF_A_ROW, EvaluatedModel
+from service.inference.proportions import range_including, split, widened, wilson
 
 MOST_POINTS = 2_000
 """The most points whose metrics get intervals."""
@@ -79,15 +79,14 @@ def rows_applied(table: ConfusionTable, chosen: Decided, decisions: Sequence[Dec
 
 
 def shares_at(model: EvaluatedModel, rows: Sequence[int | None]) -> FloatArray:
-    """The recall, its trials, the fpr and its trials at rows of a model's table, (4, n).
+    """`EvaluatedModel.shares_of_rows` at rows of a model's table, (7, n).
 
     NaN for None, and all of them if there are too few examples for intervals.
     """
-    found = np.full((4, len(rows)), np.nan)
+    found = np.full((SHARES_OF_A_ROW, len(rows)), np.nan)
     there = [place for place, row in enumerate(rows) if row is not None]
     if there and model.table.rises and model.strata.enough:
-        (recall, of_recall), (fpr, of_fpr) = model.shares_of_rows(np.array([row for row in rows if row is not None]))
-        found[:, there] = recall, of_recall, fpr, of_fpr
+        found[:, there] = model.shares_of_rows(np.array([row for row in rows if row is not None]))
     return found
 
 
@@ -100,16 +99,24 @@ def score_ends(
     positive, has 0.3324 to 0.7924 at 95 %.
     """
     ends = {name: np.full((2, positives.size), np.nan) for name in metrics}
-    of_recall, of_fpr = split(normal_quantile(level))
+    z, clustered = normal_quantile(level), bool(np.isfinite(shares[[2, 5]]).any())
+    ways, (of_recall, of_fpr) = split(1.0), split(z)
     known = np.flatnonzero(~np.isnan(shares[0]))
     for block in in_time(blocks(known.size, _AT_ONCE)):
         rows = known[block]
-        recall, its_trials, fpr, trials_of_fpr = shares[:, rows, None]
+        recall, its_trials, freedom, fpr, trials_of_fpr, freedom_of_fpr, rho = shares[:, rows, None]
+        if clustered:
+            depth = widened(z, np.minimum(freedom, freedom_of_fpr))
+            of_recall, of_fpr = depth * ways[0], depth * (rho * ways[0] + np.sqrt(1 - rho * rho) * ways[1])
         recalls, fprs = wilson(recall, its_trials, of_recall), wilson(fpr, trials_of_fpr, of_fpr)
         totals = positives[rows, None], negatives[rows, None]
-        matrices, own = Matrices(recalls * totals[0], fprs * totals[1], *totals), {"recall": recalls, "fpr": fprs}
+        matrices = Matrices(recalls * totals[0], fprs * totals[1], *totals)
+        alone = {"recall": recalls, "fpr": fprs}
+        if clustered:
+            of_one, of_other = widened(z, freedom) * ways[0], widened(z, freedom_of_fpr) * ways[1]
+            alone = {"recall": wilson(recall, its_trials, of_one), "fpr": wilson(fpr, trials_of_fpr, of_other)}
         for name, values in metrics.items():
-            around = own[name] if name in own else ROW_METRICS[name].value(matrices)
+            around = alone[name] if name in alone else ROW_METRICS[name].value(matrices)
             ends[name][0, rows] = np.fmin(np.fmin.reduce(around, axis=1), values[rows])
             ends[name][1, rows] = np.fmax(np.fmax.reduce(around, axis=1), values[rows])
     for name, values in metrics.items():
@@ -126,12 +133,14 @@ def net_benefit_ends(
     positives and 3 of 7 negatives called positive: -0.1891 to 0.2773 at 95 %.
     """
     z, ends = normal_quantile(level), np.full((2, found.threshold.size), np.nan)
-    table, directions = model.table, split(z)
+    table = model.table
     share = options.prevalence or table.positives / (table.positives + table.negatives)
     if table.rises and model.strata.enough:
         for place, row in in_time(enumerate(rows_of_probabilities(table, found.threshold).tolist())):
             if row >= 0:
-                recall, fpr = (each.ends(way) for each, way in zip(model.shares_at(row), directions, strict=True))
+                both = model.shares_at(row)
+                ways = split(widened(z, min(each.freedom for each in both.shares)), both.correlation)
+                recall, fpr = (each.ends(way) for each, way in zip(both.shares, ways, strict=True))
                 odds = found.threshold[place] / (1 - found.threshold[place])
                 benefits = share * recall - (1 - share) * fpr * odds
                 ends[:, place] = range_including(float(found.net_benefit[place]), benefits)

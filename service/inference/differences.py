@@ -14,17 +14,20 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from service.curves.clock import in_time
+from service.curves.clusters import ClusterCounts
 from service.curves.comparison import Comparison
 from service.curves.confusion import Evaluation
 from service.curves.decisions import Decided, Decision
 from service.curves.errors import DomainError
 from service.curves.evaluation import CurvesWarning
+from service.curves.sample import Sample
 from service.inference.decision_intervals import with_intervals
 from service.inference.estimates import Estimates
 from service.inference.gate import may_be_pairs
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.metric import AREAS_WITH_INTERVALS, Metric
-from service.inference.models import EvaluatedModel, Models, check_paired
+from service.inference.models import EvaluatedModel, Models
+from service.inference.pairing import check_paired, with_common_clusters
 
 AGAINST = ("first", "all")
 """What each model is compared with."""
@@ -85,12 +88,16 @@ class AreaDifference:
 
 @dataclass(frozen=True, slots=True)
 class ModelDifferences:
-    """The intervals of all areas, the differences of all pairs, and the decisions of each model with intervals."""
+    """The intervals of all areas, the differences of all pairs, and the decisions of each model with intervals.
+
+    clusters  those of the first evaluation that has some; None if there is none.
+    """
 
     intervals: tuple[AreaInterval, ...]
     differences: tuple[AreaDifference, ...]
     decisions: tuple[Decided, ...]
     warnings: tuple[CurvesWarning, ...]
+    clusters: ClusterCounts | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +125,8 @@ def evaluate_differences(
             except DomainError as error:
                 error.evaluation = number
                 raise
-    models = [EvaluatedModel.of(each, paired=options.paired) for each in in_time(given)]
+    counted = with_common_clusters(given, paired=options.paired)
+    models = [EvaluatedModel.of(each, paired=options.paired) for each in in_time(counted)]
     metrics, how = [Metric(area) for area in AREAS_WITH_INTERVALS], options.intervals
     alone = [Estimates(Models((model,)), how, [(metric, False) for metric in metrics]) for model in in_time(models)]
     intervals = tuple(
@@ -143,7 +151,9 @@ def evaluate_differences(
     if not options.paired and all(may_be_pairs(given[0], each) for each in given[1:]):
         warnings.append(_MAYBE_PAIRED)
     differences = _adjusted(found) if options.adjust == "holm" else found
-    return ModelDifferences(intervals, tuple(differences), tuple(judged), tuple(dict.fromkeys(warnings)))
+    of_each = (each.cluster_counts for each in counted if isinstance(each, Sample))
+    clusters = next((each for each in of_each if each is not None), None)
+    return ModelDifferences(intervals, tuple(differences), tuple(judged), tuple(dict.fromkeys(warnings)), clusters)
 
 
 def _pairs(models: int, against: str) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ Knows models, methods and resamples; nothing of bounds or verdicts.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from service.curves.clock import still_time
 from service.curves.evaluation import NOT_A_SWEEP, TRAPEZOID_OMITTED, CurvesWarning
@@ -17,7 +17,6 @@ from service.curves.probability_remarks import remarks
 from service.inference.bootstrap import can_resample
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import (
-    ENDS,
     RESAMPLED_METHODS,
     closed_interval,
     closed_p_value,
@@ -25,14 +24,19 @@ from service.inference.methods import (
     method_of,
     within_limits,
 )
-from service.inference.metric import OF_PROBABILITIES, Metric
+from service.inference.metric import ENDS, OF_PROBABILITIES, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.partial_influence import examples_inside
 from service.inference.probability_errors import STATISTIC_FORMULAS, interval_of_gini, why_no_error
 from service.inference.replicates import Replicates, replicated
+from service.inference.strata import FEWEST, Strata
 
 TOO_FEW_EXAMPLES = CurvesWarning(
     "too_few_examples", "Intervals are null: they need at least two positives and two negatives, counted by weight."
+)
+TOO_FEW_CLUSTERS = CurvesWarning(
+    "too_few_examples",
+    "Intervals are null: they need at least two effective clusters that have positives, and two that have negatives.",
 )
 UNKNOWN_EXAMPLES = CurvesWarning(
     "unknown_examples",
@@ -44,7 +48,7 @@ FEW_EFFECTIVE_EXAMPLES = CurvesWarning(
     "Most of the weight is on few examples: one class has an effective sample size below 10, so "
     "intervals may be too narrow.",
 )
-_FEW_EFFECTIVE = 10
+_FEW_EFFECTIVE = _FEW_CLUSTERS = 10
 _MANY, _SEVERAL, _ANY = 100, 10, 0.5
 """In simulations, bootstrap and DeLong intervals keep their level if the smaller class has at least _MANY effective
 examples, m, and _SEVERAL of them are ranked wrongly, m (1 - A). `mover` needs only _ANY ranked wrongly."""
@@ -206,9 +210,9 @@ class Estimates:
         if not all(each.table.rises for each in of.models):
             return False
         if not of.are_enough:
-            known = all(each.strata.given for each in of.models)
-            self._warnings.append(TOO_FEW_EXAMPLES if known else UNKNOWN_EXAMPLES)
+            self._warnings.append(_why_not_enough(of))
             return False
+        self._warnings += (warning for each in of.models for warning in few_clusters(each.strata))
         if any(each.effective < _FEW_EFFECTIVE <= each.size for model in of.models for each in model.strata.classes):
             self._warnings.append(FEW_EFFECTIVE_EXAMPLES)
         return True
@@ -217,18 +221,19 @@ class Estimates:
         self, metric: Metric, what: str, interval: Interval, of: Models, values: Sequence[float]
     ) -> None:
         """Warn if intervals are known to be too narrow for such data."""
-        sizes, inside = [each.strata.effective for each in of.models], math.inf
+        sizes, inside = [each.strata.units for each in of.models], math.inf
         if metric.part is not None and interval.method != "exact":
             inside = min(examples_inside(metric.part, *each) for each in zip(values, sizes, strict=True))
         if interval.method not in _NARROW and inside >= _INSIDE:
             return
-        few = min(map(min, sizes))
+        few = min(min(each.strata.units) for each in of.models)
         wrong = few * (1 - max(values))
         enough = _ANY if interval.method == "mover" else _SEVERAL
         if inside < _INSIDE:
             why, needed = f"only about {inside:.2g} examples decide", f"{_INSIDE}"
         elif interval.method != "mover" and few < _MANY:
-            why, needed = f"the smaller class has an effective size of {few:.3g}", f"{_MANY}"
+            clusters = " clusters" * any(each.strata.clustered is not None for each in of.models)
+            why, needed = f"the smaller class has an effective size of {few:.3g}{clusters}", f"{_MANY}"
         elif wrong < enough:
             why, needed = f"about {wrong:.2g} examples of the smaller class are ranked wrongly", f"{enough:g}"
         else:
@@ -248,6 +253,23 @@ class Estimates:
         if not all(each.strata.drawn for each in of.models):
             return _NOT_SINGLE
         return _NOT_TOLD if all(can_resample(each.strata) for each in of.models) else _NOT_DRAWN
+
+
+def _why_not_enough(of: Models) -> CurvesWarning:
+    """Why there are no intervals."""
+    if not all(each.strata.given for each in of.models):
+        return UNKNOWN_EXAMPLES
+    clustered = any(each.strata.clustered and min(each.strata.effective) >= FEWEST for each in of.models)
+    return TOO_FEW_CLUSTERS if clustered else TOO_FEW_EXAMPLES
+
+
+def few_clusters(strata: Strata) -> Iterator[CurvesWarning]:
+    """Warn of classes that are in few clusters."""
+    names = ("positives", "negatives")
+    for name, units in zip(names, strata.units, strict=True) if strata.clustered is not None else ():
+        if units < _FEW_CLUSTERS:
+            detail = f"The {name} are in {units:.2g} effective clusters: intervals are wide, and hold only if clusters "
+            yield CurvesWarning("few_clusters", f"{detail}are alike.")
 
 
 def _estimated(metric: Metric) -> Metric:

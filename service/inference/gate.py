@@ -14,17 +14,20 @@ from dataclasses import dataclass, replace
 
 from service.curves.bounds import Enclosure
 from service.curves.clock import in_time
+from service.curves.clusters import ClusterCounts
 from service.curves.confusion import Evaluation
 from service.curves.counts import Counts
 from service.curves.errors import NotPaired, plain
 from service.curves.evaluation import CurvesWarning, below_chance, one_vs_rest
 from service.curves.indices import INDICES
+from service.curves.sample import Sample
 from service.inference.bounded import BOUNDED, extremes, spanning
 from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import is_resampled
 from service.inference.metric import Metric
-from service.inference.models import Models, check_paired
+from service.inference.models import Models
+from service.inference.pairing import check_paired
 from service.inference.plans import planned
 from service.inference.reasons import (
     changed,
@@ -117,11 +120,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The answer: passed if every check passed, but for those that only warn."""
+    """The answer: passed if every check passed, but for those that only warn.
+
+    clusters  those of the evaluation; None if all its rows are independent.
+    """
 
     paired: bool
     checks: tuple[Check, ...]
     warnings: tuple[CurvesWarning, ...]
+    clusters: ClusterCounts | None = None
 
     @property
     def passed(self) -> bool:
@@ -176,7 +183,9 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.is_change for rule in options.rules):
         warnings += (MAYBE_PAIRED,) * may_be_pairs(evaluation, baseline)
-    return Gate(options.paired, checks, warnings)
+    judged = models.models[0].evaluation
+    clusters = judged.cluster_counts if isinstance(judged, Sample) else None
+    return Gate(options.paired, checks, warnings, clusters)
 
 
 def agreed(one: Check, other: Check) -> Check:

@@ -19,7 +19,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from service.inference.proportions import Ends
+from service.inference.proportions import Ends, widened
 from service.inference.spread import Spread
 
 _NORMAL = NormalDist()
@@ -30,13 +30,17 @@ _SHRUNK = 10
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A two-sided confidence interval, its method, and the standard error behind it if there is one."""
+    """A two-sided confidence interval, its method, and the standard error behind it if there is one.
+
+    design_effect  with clusters, the variance over that of independent examples; None where none is computed.
+    """
 
     lower: float
     upper: float
     level: float
     method: str
     standard_error: float | None
+    design_effect: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,9 @@ def exact_pr_interval(totals: tuple[float, float], trials: tuple[float, float], 
     return Interval(max(1 - float(lost.max()) / positives, 0.0), 1.0, level, "exact", None)
 
 
-def score_interval(ends: Ends, level: float) -> Interval:
+def score_interval(ends: Ends, level: float, design_effect: float | None = None) -> Interval:
     """The score interval with these ends."""
-    return Interval(*ends, level, "score", None)
+    return Interval(*ends, level, "score", None, design_effect)
 
 
 def delong_interval(value: float, standard_error: float, level: float) -> Interval:
@@ -96,31 +100,39 @@ def delong_interval(value: float, standard_error: float, level: float) -> Interv
     return Interval(max(value - half, 0.0), min(value + half, 1.0), level, "delong", standard_error)
 
 
-def logit_interval(value: float, standard_error: float, level: float) -> Interval:
+def logit_interval(value: float, standard_error: float, level: float, freedom: float = math.inf) -> Interval:
     """Logit A ± z SE/(A (1 - A)), transformed back from the logit scale, for a value strictly between 0 and 1.
 
-    0.9 with the error 0.03 has 0.8241 to 0.9453 at 95 %.
+    0.9 with the error 0.03 has 0.8241 to 0.9453 at 95 %. z is `widened` for the error's degrees of freedom.
     """
-    reach = normal_quantile(level) * standard_error / (value * (1 - value))
+    reach = widened(normal_quantile(level), freedom) * standard_error / (value * (1 - value))
     return Interval(*_within_logits(value, reach), level, "logit", standard_error)
 
 
-def log_interval(value: float, standard_error: float, level: float) -> Interval:
-    """A times and divided by exp(z SE/A), for a value above 0 without an upper limit.
+def log_interval(value: float, standard_error: float, level: float, freedom: float = math.inf) -> Interval:
+    """A times and divided by exp(z SE/A), for a value above 0 without an upper limit; z as above.
 
     0.5 with the error 0.1 has 0.3379 to 0.7399 at 95 %.
     """
-    factor = math.exp(normal_quantile(level) * standard_error / value)
+    factor = math.exp(widened(normal_quantile(level), freedom) * standard_error / value)
     return Interval(value / factor, value * factor, level, "log", standard_error)
 
 
-def wald_interval(value: float, standard_error: float, level: float) -> Interval:
-    """A ± z SE, for a value without limits."""
-    half = normal_quantile(level) * standard_error
+def wald_interval(value: float, standard_error: float, level: float, freedom: float = math.inf) -> Interval:
+    """A ± z SE, for a value without limits; z as above."""
+    half = widened(normal_quantile(level), freedom) * standard_error
     return Interval(value - half, value + half, level, "wald", standard_error)
 
 
-def pr_logit_interval(value: float, standard_error: float, sizes: tuple[float, float], level: float) -> Interval:
+def pr_logit_interval(
+    value: float,
+    standard_error: float,
+    sizes: tuple[float, float],
+    level: float,
+    *,
+    own: float | None = None,
+    freedom: float | None = None,
+) -> Interval:
     """Logit θ ± z L of an area θ under the PR curve, given the effective numbers of positives, n, and of negatives.
 
     Few positives say little about their own spread, so the variance of logit θ is that of the error SE, shrunk towards
@@ -130,29 +142,38 @@ def pr_logit_interval(value: float, standard_error: float, sizes: tuple[float, f
 
     a is θ, but no nearer to 0 or 1 than 1 - θ* and θ* = (1 + √(n/(n + z²)))/2, beyond which a greater area would prove
     less. In L² only, z is the normal quantile; it is then `widened` for the smaller class. 0.8 of 50 positives and 100
-    negatives with the error 0.05 has 0.6779 to 0.8837 at 95 %.
+    negatives with the error 0.05 has 0.6779 to 0.8837 at 95 %. With clusters, the error's weight, n at its left, is
+    their effective number, `own`, and z is widened for the error's degrees of freedom.
     """
     z, positives = normal_quantile(level), sizes[0]
     near = _turned(value, positives, z)
-    own, published = standard_error / (value * (1 - value)), 1 / math.sqrt(positives * near * (1 - near))
-    reach = widened(z, min(sizes)) * _shrunk(own, published, positives)
+    error, published = standard_error / (value * (1 - value)), 1 / math.sqrt(positives * near * (1 - near))
+    reach = widened(z, freedom or min(sizes)) * _shrunk(error, published, own or positives)
     return Interval(*_within_logits(value, reach), level, "logit", standard_error)
 
 
 def average_pr_interval(
-    value: float, standard_error: float, parts: Sequence[tuple[float, float, float]], fewest: float, level: float
+    value: float,
+    standard_error: float,
+    parts: Sequence[tuple[float, float, float]],
+    fewest: float,
+    level: float,
+    *,
+    own: float | None = None,
+    freedom: float | None = None,
 ) -> Interval:
     """The same for an average θ = Σ w θ_k of such areas, of which each part has w, θ_k and its n positives.
 
         L² = (m (SE/(θ(1 - θ)))² + 10 Σ w² a_k(1 - a_k)/n / (a(1 - a))²)/(m + 10)
 
-    m is the `fewest` positives of a class, also in a and z; a_k is to θ_k, with n, what a is to θ.
+    m is the `fewest` positives of a class, also in a and z; a_k is to θ_k, with n, what a is to θ. With clusters, `own`
+    and `freedom` are as above.
     """
     z = normal_quantile(level)
     published = math.sqrt(sum(w * w * (a := _turned(area, n, z)) * (1 - a) / n for w, area, n in parts))
     near = _turned(value, fewest, z)
-    own, published = standard_error / (value * (1 - value)), published / (near * (1 - near))
-    reach = widened(z, fewest) * _shrunk(own, published, fewest)
+    error, published = standard_error / (value * (1 - value)), published / (near * (1 - near))
+    reach = widened(z, freedom or fewest) * _shrunk(error, published, own or fewest)
     return Interval(*_within_logits(value, reach), level, "logit", standard_error)
 
 
@@ -172,11 +193,6 @@ def _within_logits(value: float, reach: float) -> Ends:
     """The values whose logits are within `reach` of that of the value, which is included whatever the rounding."""
     rest, factor = 1 - value, math.exp(-reach)
     return min(value * factor / (value * factor + rest), value), max(value / (value + rest * factor), value)
-
-
-def widened(z: float, effective: float) -> float:
-    """The first terms of Student's quantile, z + (z³ + z)/(4(m - 1)), for m effective examples."""
-    return z + (z**3 + z) / (4 * (effective - 1))
 
 
 def within_exact(interval: Interval, perfect: Interval, worst: Interval | None = None) -> Interval:
@@ -211,7 +227,7 @@ def difference_p_value(difference: float, standard_error: float) -> float | None
 def area_difference_interval(values: Sequence[float], spread: Spread, level: float) -> Interval:
     """The interval of a difference of areas strictly between 0 and 1, by `area_difference_ends`."""
     lower, upper = area_difference_ends(values, spread, normal_quantile(level))
-    return Interval(max(lower, -1.0), min(upper, 1.0), level, "mover", spread.error)
+    return Interval(max(lower, -1.0), min(upper, 1.0), level, "mover", spread.error, spread.design_effect)
 
 
 def area_difference_ends(values: Sequence[float], spread: Spread, z: float) -> Ends:

@@ -11,6 +11,7 @@ models and the formulas of intervals; nothing of resamples, warnings or verdicts
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from service.inference.intervals import (
     Interval,
@@ -29,13 +30,13 @@ from service.inference.intervals import (
     score_interval,
     within_exact,
 )
-from service.inference.metric import Metric
+from service.inference.metric import ENDS, Metric
 from service.inference.models import EvaluatedModel, Models
-from service.inference.partial_influence import perfect_lower_end, worst_upper_end
-from service.inference.probability_errors import STATISTIC_FORMULAS
-from service.inference.proportions import Ends, p_value, p_value_by_level
-from service.inference.rates import ON_CURVES, paired_rate_ends, rate_ends
-from service.inference.spread import Spread, paired_spread, unpaired_spread
+from service.inference.partial_influence import Area, perfect_lower_end, worst_upper_end
+from service.inference.probability_errors import STATISTIC_FORMULAS, interval_of_statistic
+from service.inference.proportions import Ends, p_value, p_value_by_level, widened
+from service.inference.rates import ON_CURVES, SHARES, paired_rate_ends, rate_ends
+from service.inference.spread import Spread
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
@@ -63,12 +64,6 @@ METHODS_OF_FAMILIES: dict[tuple[str, bool], dict[str, str]] = {
 A rate of a row is never resampled: if few examples decide it, resamples vary too little, or not at all. Nor are the
 statistics of probabilities, whose formulas hold.
 """
-
-ENDS = (0.0, 1.0)
-"""The least and the greatest value of a metric; an area, or a point of a curve, shows no spread there."""
-
-SHARES = ("recall", "fpr")
-"""The metrics of a row that are proportions: of the positives, and of the negatives."""
 
 LOSSES = ("brier", "log_loss")
 """The statistics whose differences have intervals."""
@@ -114,7 +109,7 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
         spread = spread_of(of, metric)
         return p_value(difference, lambda z: loss_difference_ends(difference, spread, z)) if spread.error else None
     if metric.name in SHARES and of.paired:
-        return of.shares(metric)[SHARES.index(metric.name)].p_value
+        return of.shares(metric).shares[SHARES.index(metric.name)].p_value
     if metric.family == "rate":
         return p_value(difference, _difference_ends(of, metric, values))
     if any(value in ENDS for value in values):
@@ -125,28 +120,36 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
 def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, method: str) -> Interval | None:
     if metric.name in STATISTIC_FORMULAS:
         spread = model.error_of(metric)
-        return STATISTIC_FORMULAS[metric.name](value, spread, level) if spread else None
+        return interval_of_statistic(metric.name, value, spread, level) if spread else None
     if not metric.is_area and (value in ENDS or method not in RESAMPLED_METHODS):
-        return score_interval(_score_ends(model, metric, value, normal_quantile(level)), level)
+        effect = None
+        if metric.name in SHARES and metric.family == "rate":
+            effect = model.shares(metric).shares[SHARES.index(metric.name)].design_effect
+        return score_interval(_score_ends(model, metric, value, normal_quantile(level)), level, effect)
     if value in ENDS:
         return _exact(model, metric, value, level)
     if method in RESAMPLED_METHODS:
         return None
-    error = model.standard_error(metric.part or metric.name)
+    of_area = model.area_error(_area_of(metric))
+    error, effect = of_area.error, of_area.design_effect
     if method == "delong":
-        return delong_interval(value, error, level)
+        return replace(delong_interval(value, error, level), design_effect=effect)
     if metric.name in ("pr", "average_precision"):
-        found = pr_logit_interval(value, error, model.strata.effective, level)
+        clustered = {"own": of_area.units[0], "freedom": of_area.freedom} if model.strata.clustered else {}
+        found = pr_logit_interval(value, error, of_area.trials, level, **clustered)
     else:
-        found = logit_interval(value, error, level)
-    return within_limits(Models((model,)), metric, found)
+        found = logit_interval(value, error, level, of_area.freedom)
+    return within_limits(Models((model,)), metric, replace(found, design_effect=effect))
 
 
 def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: float, method: str) -> Interval | None:
     if of.are_alike:
         return Interval(0.0, 0.0, level, method, None if method == "score" else 0.0)
     if metric.family == "rate":
-        return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level)
+        effect = None
+        if metric.name in SHARES and of.paired:
+            effect = of.shares(metric).shares[SHARES.index(metric.name)].design_effect
+        return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level, effect)
     if metric.name not in LOSSES and any(value in ENDS for value in values):
         ends = _from_both(of, metric, values, level)
         return Interval(*ends, level, "exact" if metric.is_area else "score", None)
@@ -160,10 +163,11 @@ def _of_spread(values: Sequence[float], spread: Spread, metric: Metric, level: f
     difference = values[0] - values[1]
     if metric.name in LOSSES:
         lower, upper = loss_difference_ends(difference, spread, normal_quantile(level))
-        found = Interval(max(lower, -metric.span), min(upper, metric.span), level, "wald", spread.error)
+        ends = max(lower, -metric.span), min(upper, metric.span)
+        found = Interval(*ends, level, "wald", spread.error, spread.design_effect)
         return found if spread.error else None
     if method == "delong":
-        return difference_interval(difference, spread.error, level)
+        return replace(difference_interval(difference, spread.error, level), design_effect=spread.design_effect)
     return area_difference_interval(values, spread, level)
 
 
@@ -175,7 +179,7 @@ def _from_both(of: Models, metric: Metric, values: Sequence[float], level: float
 
 def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float, times: float = 1.0) -> Interval:
     """The interval of an area of 0 or 1; an area under a PR curve is never 0."""
-    positives, negatives = model.strata.effective
+    positives, negatives = model.trials(metric)
     trials, totals = (times * positives, times * negatives), (model.table.positives, model.table.negatives)
     if metric.family == "roc":
         return exact_interval(value, min(trials), level)
@@ -190,8 +194,10 @@ def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float, ti
 def _score_ends(model: EvaluatedModel, metric: Metric, value: float, z: float) -> Ends:
     """The score interval of a point of a curve, or of a rate, with this value."""
     if metric.family == "rate":
-        return rate_ends(model.rate(metric), value, model.shares(metric), z)
-    return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, model.strata.effective, z)
+        found = model.shares(metric)
+        return rate_ends(model.rate(metric), value, found.shares, z, found.correlation)
+    trials, freedom = model.trials_at(metric)
+    return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, trials, widened(z, freedom))
 
 
 def _area_p_value(values: Sequence[float], spread: Spread, method: str) -> float | None:
@@ -205,10 +211,11 @@ def _area_p_value(values: Sequence[float], spread: Spread, method: str) -> float
 def _difference_ends(of: Models, metric: Metric, values: Sequence[float]) -> Callable[[float], Ends]:
     """The ends of the interval of the difference of a metric of a row, for each z."""
     if of.paired:
-        shares = of.shares(metric)
+        found = of.shares(metric)
         if metric.name in SHARES:
-            return shares[SHARES.index(metric.name)].interval
-        return lambda z: paired_rate_ends(of.models[0].rate(metric), values[0] - values[1], shares, z)
+            return found.shares[SHARES.index(metric.name)].interval
+        rate, difference = of.models[0].rate(metric), values[0] - values[1]
+        return lambda z: paired_rate_ends(rate, difference, found.shares, z, found.correlation)
 
     def ends(z: float) -> Ends:
         of_each = [_score_ends(each, metric, value, z) for each, value in zip(of.models, values, strict=True)]
@@ -218,12 +225,10 @@ def _difference_ends(of: Models, metric: Metric, values: Sequence[float]) -> Cal
 
 
 def spread_of(of: Models, metric: Metric) -> Spread:
-    """The spread of the difference of an area or a mean loss, kept for the p-value."""
-    area = metric.part or metric.name
-    if area not in of.spreads:
-        of.spreads[area] = (
-            paired_spread(of.strata, area)
-            if of.paired
-            else unpaired_spread(of.models[0].strata, of.models[1].strata, area)
-        )
-    return of.spreads[area]
+    """The spread of the difference of an area or a mean loss."""
+    return of.spread(_area_of(metric))
+
+
+def _area_of(metric: Metric) -> Area:
+    """What the spread of a metric is called: the name of an area or a mean loss, or a range."""
+    return metric.part or metric.name

@@ -30,6 +30,9 @@ AREAS_WITH_INTERVALS = ("roc", "pr", "average_precision")
 POINTS_WITH_INTERVALS = ("tpr_at_fpr", "precision_at_recall")
 """The metrics with a place that have intervals. Others take the best of all rows, fitted to the data like a hull."""
 
+ENDS = (0.0, 1.0)
+"""The least and the greatest value of a metric; an area, or a point of a curve, shows no spread there."""
+
 PARTIAL = "partial"
 """The mean height of a part of a curve."""
 

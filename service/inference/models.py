@@ -8,8 +8,6 @@ If two models are paired, their examples are the same, row by row: then resample
 scores of one example together. Knows the mathematics and the names of metrics; nothing of intervals or verdicts.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,23 +16,28 @@ import numpy as np
 from service.curves.areas import Areas, areas
 from service.curves.arrays import FloatArray, IntArray
 from service.curves.bounds import Arranged
+from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.curve_statistics import CurveStatistics, curve_statistics
 from service.curves.decisions import Decision, chosen_rows_of
-from service.curves.errors import DomainError, NotPaired, counted_rows
 from service.curves.hull import RocHull, roc_convex_hull
 from service.curves.operating_points import OperatingPoint, operating_points, row_at_threshold, value_of
 from service.curves.partial_areas import partial_areas
 from service.curves.probability_statistics import ProbabilityStatistics
 from service.curves.sample import Sample
-from service.inference.metric import AREAS, AREAS_WITH_INTERVALS, OF_ALL_SCORES, Metric
+from service.inference.clustered_shares import CalledClusters, correlation, mean_of
+from service.inference.metric import AREAS, AREAS_WITH_INTERVALS, ENDS, OF_ALL_SCORES, Metric
+from service.inference.pairing import blaming_baseline, check_paired, may_have_common_clusters, with_common_clusters
 from service.inference.partial_influence import Area, partial_mean
-from service.inference.probability_errors import error_of_statistic
-from service.inference.proportions import PairedShares, Share
+from service.inference.probability_errors import StatisticError, error_of_statistic
+from service.inference.proportions import OfBothClasses, PairedShares, Share
 from service.inference.rates import Rate
 from service.inference.resampled import Statistic
-from service.inference.spread import Spread, standard_error
+from service.inference.spread import AreaError, Spread, area_error, paired_spread, unpaired_spread
 from service.inference.strata import Strata, Stratum, paired_strata, strata
+
+SHARES_OF_A_ROW = 7
+"""How many numbers say how certain recall and fpr of a row are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,36 +86,69 @@ class EvaluatedModel:
             return lambda tp, fp: partial_mean(tp, fp, part)
         return lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp)
 
-    def error_of(self, metric: Metric) -> float | None:
+    def error_of(self, metric: Metric) -> StatisticError | None:
         """The standard error of a statistic of probabilities; None if it shows no spread."""
         assert self.probabilities is not None  # noqa: S101  # a statistic that has a value
         return error_of_statistic(metric.name, self.probabilities, self.strata)
 
-    def standard_error(self, area: Area) -> float:
-        """The standard error of an area, which is computed once."""
+    def area_error(self, area: Area) -> AreaError:
+        """The uncertainty of an area, which is computed once."""
         if area not in self._errors:
-            self._errors[area] = standard_error(self.strata, area)
+            self._errors[area] = area_error(self.strata, area)
         return self._errors[area]
+
+    def trials(self, metric: Metric) -> tuple[float, float]:
+        """The effective positives and negatives for the exact ends of an area; of one without spread the clusters."""
+        if self.strata.clustered is None or self.value(metric) in ENDS:  # which show no design effect
+            return self.strata.units
+        return self.area_error(metric.part or metric.name).trials
+
+    def trials_at(self, metric: Metric) -> tuple[tuple[float, float], float]:
+        """The effective positives and negatives for a point of a curve, and their freedom.
+
+        With clusters, they are those of the proportions called positive by the first row that reaches the place.
+        """
+        if self.strata.clustered is None:
+            return self.strata.effective, np.inf
+        column, total = self.table.fp, self.table.negatives
+        if metric.name == "precision_at_recall":
+            column, total = self.table.tp, self.table.positives
+        row = min(int(column.searchsorted((metric.at or 0.0) * total)), column.size - 1)
+        of_recall, of_fpr = self.shares_at(row).shares
+        return (of_recall.trials, of_fpr.trials), min(of_recall.freedom, of_fpr.freedom)
 
     def rate(self, metric: Metric) -> Rate:
         """The metric of a row, as a function."""
         return Rate(metric.name, metric.weight, self.table.positives, self.table.negatives)
 
-    def shares(self, metric: Metric) -> tuple[Share, Share]:
+    def shares(self, metric: Metric) -> OfBothClasses[Share]:
         """Recall and fpr of the metric's row."""
         return self.shares_at(self.row(metric))
 
-    def shares_at(self, row: int) -> tuple[Share, Share]:
+    def shares_at(self, row: int) -> OfBothClasses[Share]:
         """Recall and fpr of a row."""
-        called = float(self.table.tp[row]), float(self.table.fp[row])
-        sizes = [each.effective_size(called_at(row, each)) for each in self.strata.classes]
-        return Share(called[0] / self.table.positives, sizes[0]), Share(called[1] / self.table.negatives, sizes[1])
+        rates = float(self.table.tp[row]) / self.table.positives, float(self.table.fp[row]) / self.table.negatives
+        means = [mean_of(each, called_at(row, each)) for each in self.strata.classes]
+        of_recall, of_fpr = (Share(rate, *mean.certainty) for rate, mean in zip(rates, means, strict=True))
+        return OfBothClasses((of_recall, of_fpr), correlation(*(each.deviations for each in means)))
 
-    def shares_of_rows(self, rows: IntArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Recall and fpr of rows, each with its trials, (n,)."""
-        rates = (self.table.tp[rows] / self.table.positives, self.table.fp[rows] / self.table.negatives)
-        sizes = (each.effective_sizes(rows) for each in self.strata.classes)
-        return list(zip(rates, sizes, strict=True))
+    def shares_of_rows(self, rows: IntArray) -> FloatArray:
+        """The recall, its trials and their freedom, the same of the fpr, and their correlation, (7, n).
+
+        Freedom is infinite, and the correlation 0, if examples are independent.
+        """
+        found = np.full((SHARES_OF_A_ROW, rows.size), np.inf)
+        found[0], found[3] = self.table.tp[rows] / self.table.positives, self.table.fp[rows] / self.table.negatives
+        found[1], found[4] = (each.effective_sizes(rows) for each in self.strata.classes)
+        found[6] = 0.0
+        if self.strata.clustered is not None:
+            called = [CalledClusters(each) for each in self.strata.classes]
+            for place in in_time(np.argsort(rows).tolist()):
+                sizes = found[[1, 4], place].tolist()
+                means = [each.up_to(int(rows[place]), size) for each, size in zip(called, sizes, strict=True)]
+                found[1:3, place], found[4:6, place] = ((each.trials, each.freedom) for each in means)
+                found[6, place] = correlation(*(each.deviations for each in means))
+        return found
 
     def row(self, metric: Metric) -> int:
         """The row of the metric's decision, which exists."""
@@ -145,7 +181,7 @@ class EvaluatedModel:
         return self.known or areas(self.table, self.table.select(roc_convex_hull(self.table)))
 
     @cached_property
-    def _errors(self) -> dict[Area, float]:
+    def _errors(self) -> dict[Area, AreaError]:
         return {}
 
     @cached_property
@@ -208,6 +244,8 @@ class Models:
         """Make their tables. Raises NotPaired, and RisingThresholds for counts."""
         if paired:
             check_paired(evaluation, baseline)
+        if baseline is not None:
+            evaluation, baseline = with_common_clusters([evaluation, baseline], paired=paired)
         model = EvaluatedModel.of(evaluation, paired=paired)
         if baseline is None:
             return cls((model,))
@@ -255,49 +293,37 @@ class Models:
         values = [value for each in self.models if (value := each.value(metric)) is not None]
         return values if len(values) == len(self.models) else None
 
-    def shares(self, metric: Metric) -> tuple[PairedShares, PairedShares]:
+    def shares(self, metric: Metric) -> OfBothClasses[PairedShares]:
         """The recall and the fpr of both at the metric's threshold, for paired examples."""
-        of_each = [each.shares(metric) for each in self.models]
-        shares = []
+        of_each = [each.shares(metric).shares for each in self.models]
+        shares, deviations = [], []
         for place, stratum in enumerate(self.strata.classes):
             one, other = (called_at(each.row(metric), stratum, number) for number, each in enumerate(self.models))
             masses = stratum.masses / stratum.masses.max()
             discordant = float(masses[one != other].sum() / masses.sum())
-            values = of_each[0][place].value, of_each[1][place].value
-            shares.append(PairedShares(values, discordant, stratum.effective_size(one - other)))
-        return shares[0], shares[1]
+            values, mean = (of_each[0][place].value, of_each[1][place].value), mean_of(stratum, one - other)
+            shares.append(PairedShares(values, discordant, *mean.certainty))
+            deviations.append(mean.deviations)
+        return OfBothClasses((shares[0], shares[1]), correlation(*deviations))
+
+    def spread(self, area: Area) -> Spread:
+        """The spread of the difference of an area or a mean loss, kept for the p-value."""
+        if area not in self.spreads:
+            self.spreads[area] = (
+                paired_spread(self.strata, area) if self.paired else unpaired_spread(*self._apart, area)
+            )
+        return self.spreads[area]
+
+    @cached_property
+    def _apart(self) -> tuple[Strata, Strata]:
+        """The examples of both; with all their clusters, if these are common to both or have several examples."""
+        one, other = self.models
+        if not may_have_common_clusters([one.evaluation, other.evaluation]):
+            return one.strata, other.strata
+        kept = [strata(each.evaluation, each.table, keep_clusters=True) for each in self.models]
+        return kept[0], kept[1]
 
 
 def called_at(row: int, stratum: Stratum, number: int = 0) -> FloatArray:
     """For each observation, 1 if this row of the numbered evaluation's table calls it positive, else 0, (n,)."""
     return (stratum.rows[number] <= row).astype(np.float64)
-
-
-def check_paired(evaluation: Evaluation | Arranged, baseline: Evaluation | Arranged | None) -> None:
-    """Raise NotPaired unless both are samples with the same labels and weights, row by row."""
-    if not isinstance(evaluation, Sample) or not isinstance(baseline, Sample):
-        raise NotPaired("Counts and groups do not identify single examples, so they cannot be paired.", "paired")
-    if evaluation.rows != baseline.rows:
-        lengths = f"The evaluation has {counted_rows(evaluation.rows)} and the baseline {baseline.rows}"
-        detail = f"{lengths}, so they cannot be paired."
-        raise NotPaired(detail, "paired")
-    ours, theirs = (np.ones(1) if each.weights is None else each.weights for each in (evaluation, baseline))
-    for name, differs in (("labels", evaluation.labels != baseline.labels), ("weights", ours != theirs)):
-        rows = np.flatnonzero(differs)
-        if rows.size:
-            with blaming_baseline():
-                detail = (
-                    f"Row {rows[0]}, counting from 0, has different {name} in the two evaluations, so they cannot "
-                    "be paired."
-                )
-                raise NotPaired(detail, name, int(rows[0]))
-
-
-@contextmanager
-def blaming_baseline() -> Iterator[None]:
-    """Tag errors raised in the block as about the baseline."""
-    try:
-        yield
-    except DomainError as error:
-        error.evaluation = "baseline"
-        raise

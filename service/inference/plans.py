@@ -2,7 +2,7 @@
 
     1. The true value is taken to be the present one, or one that is expected.
     2. With k times as many examples, a standard error is that of today divided by √k, classes are k times as large, and
-       one example moves a value by 1/k of what it did; everything else stays.
+       one example moves a value by 1/k of what it did; everything else stays. Of clusters there are k times as many.
     3. The rule passes with this probability, the power, if it passes at that quantile of the estimate, which is normal
        on the scale of its interval.
     4. The least such k is found by bisection of its logarithm.
@@ -21,6 +21,7 @@ from service.curves.confusion import Evaluation
 from service.curves.errors import NeedsExactGroups
 from service.curves.evaluation import CurvesWarning, one_vs_rest
 from service.curves.histogram import Histogram
+from service.inference.clustering import LEAST_FREEDOM
 from service.inference.intervals import (
     Interval,
     IntervalOptions,
@@ -32,12 +33,12 @@ from service.inference.intervals import (
     normal_quantile,
     pr_logit_interval,
 )
-from service.inference.methods import ENDS, LOSSES, SHARES, is_resampled, method_of, spread_of, within_limits
-from service.inference.metric import Metric
+from service.inference.methods import LOSSES, is_resampled, method_of, spread_of, within_limits
+from service.inference.metric import ENDS, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.probability_errors import STATISTIC_FORMULAS
-from service.inference.proportions import Ends
-from service.inference.rates import ON_CURVES, paired_rate_ends, rate_ends
+from service.inference.proportions import Ends, PairedShares, widened
+from service.inference.rates import ON_CURVES, SHARES, paired_rate_ends, rate_ends
 from service.inference.rules import CHANGES, ROUNDING, Rule
 
 POWER = 0.8
@@ -198,7 +199,7 @@ def _least_factor(truth: _Truth) -> float:
         still_time()
         return rule.excess(trial(factor)) <= ROUNDING
 
-    least, most = _FEWEST_EXAMPLES / min(min(each.strata.effective) for each in models.models), _MOST_TIMES
+    least, most = _FEWEST_EXAMPLES / min(min(each.strata.units) for each in models.models), _MOST_TIMES
     if not passes(most):
         raise Unplanned(f"The rule needs more than {_MOST_TIMES:,.0f} times as many rows")
     if passes(least):
@@ -230,9 +231,10 @@ def _trial_of(truth: _Truth) -> Trial:
 
 def _of_statistic(truth: _Truth) -> Trial:
     metric, expected = truth.rule.of, truth.expected
-    error = truth.models.models[0].error_of(metric)
-    if not error:
+    found = truth.models.models[0].error_of(metric)
+    if found is None:
         raise Unplanned("The data show no spread")
+    error, freedom = found.error, found.certainty.freedom
     if metric.name == "brier":
         error *= _spread_at(expected, truth.value)
 
@@ -243,7 +245,7 @@ def _of_statistic(truth: _Truth) -> Trial:
             estimate = _on_logits(expected, truth.quantile * less)
         elif metric.name == "log_loss":
             estimate = expected * math.exp(truth.quantile * less / expected)
-        return truth.worse(STATISTIC_FORMULAS[metric.name](estimate, less, truth.level))
+        return truth.worse(STATISTIC_FORMULAS[metric.name](estimate, less, truth.level, _times(freedom, factor)))
 
     return end
 
@@ -252,10 +254,10 @@ def _of_area(truth: _Truth, metric: Metric, value: float) -> Trial:
     """An area, whose error is as at its estimate; `metric` is roc for gini."""
     model = truth.models.models[0]
     true = truth.expected if metric == truth.rule.of else (1 + truth.expected) / 2
-    whole = model.standard_error(metric.part or metric.name)
+    today = model.area_error(metric.part or metric.name)
+    whole, (positives, negatives) = today.error, today.trials
     if not whole or not 0 < true < 1:
         raise Unplanned("The data show no spread")
-    positives, negatives = model.strata.effective
 
     def end(factor: float) -> float:
         error = whole / math.sqrt(factor)
@@ -264,9 +266,13 @@ def _of_area(truth: _Truth, metric: Metric, value: float) -> Trial:
         if truth.method == "delong":
             return truth.worse(delong_interval(estimate, error, truth.level))
         if metric.name in {"pr", "average_precision"}:
-            found = pr_logit_interval(estimate, error, (factor * positives, factor * negatives), truth.level)
+            clustered = {}
+            if model.strata.clustered is not None:
+                clustered = {"own": factor * today.units[0], "freedom": _times(today.freedom, factor)}
+            sizes = factor * positives, factor * negatives
+            found = pr_logit_interval(estimate, error, sizes, truth.level, **clustered)
         else:
-            found = logit_interval(estimate, error, truth.level)
+            found = logit_interval(estimate, error, truth.level, _times(today.freedom, factor))
         return truth.worse(within_limits(truth.models, metric, found, factor))
 
     return end
@@ -307,10 +313,11 @@ def _of_score(truth: _Truth) -> Trial:
 def _score_ends(truth: _Truth, factor: float, z: float) -> Ends:
     metric, models = truth.rule.of, truth.models
     if len(models.models) > 1 and models.paired:
-        recall, fpr = (replace(each, trials=factor * each.trials) for each in models.shares(metric))
+        found = models.shares(metric)
+        pairs = _more_pairs(found.shares[0], factor), _more_pairs(found.shares[1], factor)
         if metric.name in SHARES:
-            return (recall, fpr)[SHARES.index(metric.name)].interval(z)
-        return paired_rate_ends(models.models[0].rate(metric), truth.value, (recall, fpr), z)
+            return pairs[SHARES.index(metric.name)].interval(z)
+        return paired_rate_ends(models.models[0].rate(metric), truth.value, pairs, z, found.correlation)
     values = models.values(metric) or []
     ends = [_ends_of_one(*each, metric, factor, z) for each in zip(models.models, values, strict=True)]
     return ends[0] if len(ends) == 1 else mover_ends(values, ends, span=metric.span)
@@ -318,11 +325,23 @@ def _score_ends(truth: _Truth, factor: float, z: float) -> Ends:
 
 def _ends_of_one(model: EvaluatedModel, value: float, metric: Metric, factor: float, z: float) -> Ends:
     if metric.family == "point":
-        positives, negatives = model.strata.effective
-        trials = factor * positives, factor * negatives
-        return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, trials, z)
-    recall, fpr = (replace(each, trials=factor * each.trials) for each in model.shares(metric))
-    return rate_ends(model.rate(metric), value, (recall, fpr), z)
+        (positives, negatives), freedom = model.trials_at(metric)
+        trials, depth = (factor * positives, factor * negatives), widened(z, _times(freedom, factor))
+        return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, trials, depth)
+    found = model.shares(metric)
+    recall, fpr = (
+        replace(each, trials=factor * each.trials, freedom=_times(each.freedom, factor)) for each in found.shares
+    )
+    return rate_ends(model.rate(metric), value, (recall, fpr), z, found.correlation)
+
+
+def _more_pairs(shares: PairedShares, factor: float) -> PairedShares:
+    return replace(shares, trials=factor * shares.trials, freedom=_times(shares.freedom, factor))
+
+
+def _times(freedom: float, factor: float) -> float:
+    """The degrees of freedom of this many times the clusters."""
+    return max(freedom * factor, LEAST_FREEDOM)
 
 
 def _spread_at(value: float, today: float) -> float:

@@ -5,8 +5,9 @@
     a function     the range of f(q1, q2) over all ways to split the error z between both (Newcombe)
     p-value        that of the least z whose interval includes no difference
 
-Examples have equal weight; otherwise `trials` is their effective number. An end is given by a signed z: below the
-estimate for z < 0, above it for z > 0. Knows proportions only, nothing of tables or metrics. Sources: Wilson 1927,
+Examples have equal weight and are independent; otherwise `trials` is their effective number. If clusters say how many
+that is, z is widened as Student's quantile is. An end is given by a signed z: below the estimate for z < 0, above it
+for z > 0. Knows proportions only, nothing of tables or metrics. Sources: Wilson 1927,
 "Probable inference, the law of succession, and statistical inference"; Tango 1998, "Equivalence test and confidence
 interval for the difference in proportions for the paired-sample design"; Newcombe 2011, "Propagating imprecision:
 combining confidence intervals from independent sources".
@@ -15,7 +16,7 @@ combining confidence intervals from independent sources".
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from service.curves.clock import still_time
 
 Ends: TypeAlias = tuple[float, float]
 """The lower and the upper end of an interval."""
+
+OneShare = TypeVar("OneShare")
+RealNumber = TypeVar("RealNumber", float, FloatArray)
 
 _ANGLES = np.radians(np.arange(360.0))
 _COSINES, _SINES = np.cos(_ANGLES).round(15), np.sin(_ANGLES).round(15)
@@ -42,10 +46,15 @@ a value is exactly 0 or 1, every z above 0 may have an interval that includes no
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A proportion of this many trials."""
+    """A proportion of this many trials; `freedom` is that of the clusters by which these were counted.
+
+    design_effect  with clusters, the examples for each trial.
+    """
 
     value: float
     trials: float
+    freedom: float = math.inf
+    design_effect: float | None = None
 
     def ends(self, z: FloatArray) -> FloatArray:
         """Wilson's end for each z, (n,): the q such that value - q is -z standard errors, √(q(1 - q)/trials)."""
@@ -53,18 +62,29 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class OfBothClasses(Generic[OneShare]):
+    """Recall and fpr of a row, or those of two models, and how much common clusters correlate them."""
+
+    shares: tuple[OneShare, OneShare]
+    correlation: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class PairedShares:
-    """Two proportions of the same trials, and the proportion of discordant trials."""
+    """Two proportions of the same trials, and the proportion of discordant trials; the rest as in `Share`."""
 
     values: tuple[float, float]
     discordant: float
     trials: float
+    freedom: float = math.inf
+    design_effect: float | None = None
 
     def interval(self, z: float) -> Ends:
         """Tango's interval of the difference.
 
         0.9 and 0.85 of 100 trials, of which 0.09 are discordant: -0.0107 to 0.1210 for z = 1.96.
         """
+        z = widened(z, self.freedom)
         return range_including(self.difference, self.ends(np.array([-z, z])))
 
     @property
@@ -73,6 +93,8 @@ class PairedShares:
 
         0.0956 for the proportions of `interval`.
         """
+        if math.isfinite(self.freedom):
+            return p_value(self.difference, self.interval)
         found = min(abs(self.difference), self.discordant)  # with weights it may be greater by rounding
         return math.erfc(found / math.sqrt(self.discordant) * math.sqrt(self.trials / 2)) if found else 1.0
 
@@ -124,9 +146,19 @@ def wilson(values: float | FloatArray, trials: float | FloatArray, z: FloatArray
     return np.where(z < 0, np.clip(ends, 0, values), np.clip(ends, values, 1))
 
 
-def split(z: float) -> tuple[FloatArray, FloatArray]:
-    """An error of z standard errors, split between two independent proportions in all directions: z cos θ, z sin θ."""
-    return z * _COSINES, z * _SINES
+def widened(z: float, effective: RealNumber) -> RealNumber:
+    """The first terms of Student's quantile, z + (z³ + z)/(4(m - 1)), for m effective examples; z if m is infinite."""
+    return z + (z**3 + z) / (4 * (effective - 1))
+
+
+def split(z: float, correlation: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """An error of z standard errors, split between two proportions in all directions.
+
+    z cos θ and z sin θ if they are independent, else z cos θ and z (ρ cos θ + √(1 - ρ²) sin θ).
+    """
+    if correlation == 0:
+        return z * _COSINES, z * _SINES
+    return z * _COSINES, z * (correlation * _COSINES + math.sqrt(1 - correlation**2) * _SINES)
 
 
 def range_including(estimate: float, values: FloatArray) -> Ends:

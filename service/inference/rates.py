@@ -22,10 +22,13 @@ from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.indices import INDICES, Rows
 from service.curves.row_metrics import ROW_METRICS, Matrices
-from service.inference.proportions import Ends, PairedShares, Share, range_including, split, wilson
+from service.inference.proportions import Ends, PairedShares, Share, range_including, split, widened, wilson
 
 Polygon: TypeAlias = tuple[FloatArray, FloatArray]
 """A rising polygon: the places of its rows, and their heights."""
+
+SHARES = ("recall", "fpr")
+"""The metrics of a row that are proportions: of the positives, and of the negatives."""
 
 _HALF_TURN = np.sin(np.radians(np.arange(-90.0, 91.0)))
 """The place's share of an error, for directions from all of it below the place to all of it above, degree by degree."""
@@ -63,22 +66,31 @@ class Rate:
         return np.minimum(values, 1)
 
 
-def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float) -> Ends:
-    """The interval of a rate with this value, from recall and fpr."""
+def rate_ends(rate: Rate, value: float, shares: tuple[Share, Share], z: float, correlation: float = 0.0) -> Ends:
+    """The interval of a rate with this value, from recall and fpr, which common clusters correlate."""
     still_time()
     recall, fpr = shares
-    of_recall, of_fpr = split(z)
+    of_recall, of_fpr = split(widened(z, _freedom(rate, shares)), 0.0 if rate.metric in SHARES else correlation)
     return range_including(value, rate(recall.ends(of_recall), fpr.ends(of_fpr)))
 
 
-def paired_rate_ends(rate: Rate, difference: float, shares: tuple[PairedShares, PairedShares], z: float) -> Ends:
+def _freedom(rate: Rate, shares: tuple[Share, Share] | tuple[PairedShares, PairedShares]) -> float:
+    """That of the class that decides a rate, or the lesser."""
+    freedoms = [each.freedom for each in shares]
+    return freedoms[SHARES.index(rate.metric)] if rate.metric in SHARES else min(freedoms)
+
+
+def paired_rate_ends(
+    rate: Rate, difference: float, shares: tuple[PairedShares, PairedShares], z: float, correlation: float = 0.0
+) -> Ends:
     """The interval of the difference of a rate, from those of recall and fpr, for paired examples.
 
     The means of the two recalls and of the two fprs are kept, as far as the differences allow; their errors have only a
     second-order effect.
     """
+    directions = split(widened(z, _freedom(rate, shares)), correlation)
     first, second = zip(
-        *(_apart(each, each.ends(direction)) for each, direction in zip(shares, split(z), strict=True)), strict=True
+        *(_apart(each, each.ends(direction)) for each, direction in zip(shares, directions, strict=True)), strict=True
     )
     return range_including(difference, rate(*first) - rate(*second))
 

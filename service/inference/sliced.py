@@ -38,7 +38,7 @@ from service.inference.decision_intervals import rows_applied, score_ends, share
 from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
 from service.inference.metric import AREAS_WITH_INTERVALS, Metric
-from service.inference.models import EvaluatedModel, Models
+from service.inference.models import SHARES_OF_A_ROW, EvaluatedModel, Models
 
 _METRICS = tuple(Metric(name) for name in AREAS_WITH_INTERVALS)
 
@@ -156,14 +156,14 @@ class _ReadSlices:
 
     ends       {area: the lower and the upper end of each slice's interval}, (s,) each.
     points     value, threshold, tp and fp of each slice's operating points, (4, s, k).
-    shares     of `shares_at`, at the decisions of each slice, (4, s, d).
+    shares     of `shares_at`, at the decisions of each slice, (7, s, d).
     """
 
     def __init__(self, count: int, options: SliceOptions) -> None:
         self._options = options
         self.ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
         self.points = np.full((4, count, len(options.points)), np.nan)
-        self.shares = np.full((4, count, len(options.decisions)), np.nan)
+        self.shares = np.full((SHARES_OF_A_ROW, count, len(options.decisions)), np.nan)
         self._warnings: dict[CurvesWarning, None] = {}
 
     @property
@@ -200,7 +200,8 @@ class _ReadSlices:
         """Add the ends of the intervals of decisions in slices."""
         each = len(self._options.decisions)
         totals = np.repeat(areas.positives, each), np.repeat(areas.negatives, each)
-        return replace(decided, ends=score_ends(decided.metrics, self.shares.reshape(4, -1), *totals, level=level))
+        shares = self.shares.reshape(SHARES_OF_A_ROW, -1)
+        return replace(decided, ends=score_ends(decided.metrics, shares, *totals, level=level))
 
 
 def _of(areas: AreaColumns, number: int) -> Areas:

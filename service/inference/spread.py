@@ -8,9 +8,18 @@ c w, and the variance of the area is the sum over both classes of
 where m is their effective number, (Σ c w)²/Σ c w². With equal weights it is DeLong's (for the ROC curve). The variance
 of a difference uses the differences of influences.
 
+If examples are in clusters, let V1 and V0 be the sums of v over the positives and the negatives of a cluster, and m1
+and m0 the effective clusters of both classes; with c(m) = m/(m-1) the variance is, at least 0,
+
+    c(m1) Σ V1² + c(m0) Σ V0² + 2 c(min(m1, m0)) Σ V1 V0
+
+and that of a difference of evaluations with clusters in common the same of the differences of V, each times the root of
+its c. One example in each cluster gives the first formula.
+
 Knows strata with two or more effective examples in each class, and influences; nothing of intervals. Sources: DeLong,
 DeLong & Clarke-Pearson 1988 for the area under the ROC curve; Sun & Xu 2014 for midranks, which a table's rows give;
-Efron 1982, section 6.3, for the areas under the PR curve.
+Efron 1982, section 6.3, for the areas under the PR curve; Obuchowski 1997, "Nonparametric analysis of clustered ROC
+curve data", for clusters.
 """
 
 import math
@@ -20,8 +29,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.curves.arrays import FloatArray
+from service.inference.clustering import LEAST_FREEDOM, ClassClusters, correction, design_effect
 from service.inference.partial_influence import Area, influences
 from service.inference.strata import Strata, Stratum
+
+
+@dataclass(frozen=True, slots=True)
+class AreaError:
+    """The uncertainty of one area.
+
+    error          its standard error.
+    trials         the effective numbers of positives and of negatives for its exact ends.
+    units          those of clusters, or again of examples.
+    freedom        the degrees of freedom of the error; infinite if examples are independent.
+    design_effect  the variance over that of independent examples; None if they are, or if clusters show no spread.
+    """
+
+    error: float
+    trials: tuple[float, float]
+    units: tuple[float, float]
+    freedom: float = math.inf
+    design_effect: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +57,11 @@ class Spread:
     """The uncertainty of the difference of the areas of two evaluations.
 
     error    its standard error.
-    jump     how far a single example moves it: Σ c |v|³/Σ c v² over all examples.
+    jump     how far a single example, or cluster, moves it: Σ c |v|³/Σ c v² over all examples.
     errors   the standard errors of both areas.
     one_minus_correlation   1 - ρ, where ρ is the correlation of the areas; 1 if the examples are different.
-    fewest   the effective size of the smaller class.
+    fewest   the effective size of the smaller class; with clusters the least degrees of freedom.
+    design_effect           as for one area.
     """
 
     error: float
@@ -40,6 +69,7 @@ class Spread:
     errors: tuple[float, float]
     one_minus_correlation: float
     fewest: float
+    design_effect: float | None = None
 
     def times(self, factor: float) -> "Spread":
         """The spread with this many times the examples: errors are divided by its root, and the jump by it."""
@@ -50,7 +80,8 @@ class Spread:
             self.jump / factor,
             (one / root, other / root),
             self.one_minus_correlation,
-            self.fewest * factor,
+            max(self.fewest * factor, LEAST_FREEDOM),
+            self.design_effect,
         )
 
 
@@ -65,15 +96,36 @@ class _Moves:
     examples: FloatArray
     unit: float
     effective: float
+    clusters: ClassClusters | None
 
     def power(self, exponent: int, unit: float) -> float:
         """Σ c |v|^exponent, in a unit that avoids overflow and underflow."""
         return float(self.examples @ (np.abs(self.by) * (self.unit / unit)) ** exponent)
 
+    def of_clusters(self, count: int, unit: float) -> FloatArray:
+        """V of each cluster, (count,), in a unit."""
+        assert self.clusters is not None  # noqa: S101  # only those of clustered examples are asked for
+        return self.clusters.sums(self.examples * self.by * (self.unit / unit), count)
+
+
+_Evaluated = Sequence[_Moves]
+"""The moves of the positives and the negatives of one evaluation, or of the difference of two that are paired."""
+
 
 def standard_error(strata: Strata, area: Area = "roc") -> float:
     """The standard error of an area; of the first evaluation, if there are two."""
-    return _error(_moves(strata, _influences(strata, 0, area)))
+    return area_error(strata, area).error
+
+
+def area_error(strata: Strata, area: Area = "roc") -> AreaError:
+    """The uncertainty of an area; of the first evaluation, if there are two."""
+    moves = _moves(strata, _influences(strata, 0, area))
+    if strata.clustered is None:
+        return AreaError(_error(moves), strata.effective, strata.effective)
+    error, effect = _clustered_error([moves])
+    classes = strata.clustered
+    trials = classes[0].trials(effect or 1.0), classes[1].trials(effect or 1.0)
+    return AreaError(error, trials, strata.units, min(each.freedom(effect or 1.0) for each in classes), effect)
 
 
 def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
@@ -83,13 +135,17 @@ def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
     """
     one, other = (_influences(strata, evaluation, area) for evaluation in range(2))
     moves = _moves(strata, [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)])
-    errors = _error(_moves(strata, one)), _error(_moves(strata, other))
-    return _spread(moves, errors)
+    of_each = [_moves(strata, one)], [_moves(strata, other)]
+    if strata.clustered is not None:
+        return _clustered_spread([moves], of_each)
+    return _spread(moves, (_error(of_each[0][0]), _error(of_each[1][0])))
 
 
 def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc") -> Spread:
-    """The spread of the difference of the areas of two evaluations of different examples."""
+    """The spread of the difference of the areas of two evaluations of different examples, which may share clusters."""
     one, other = (_moves(strata, _influences(strata, 0, area)) for strata in (current, baseline))
+    if current.clustered is not None or baseline.clustered is not None:
+        return _clustered_spread([one, other], ([one], [other]))
     return _spread([*one, *other], (_error(one), _error(other)), one_minus_correlation=1.0)
 
 
@@ -98,10 +154,83 @@ def _spread(moves: Sequence[_Moves], errors: tuple[float, float], one_minus_corr
     jump = 0.0
     if unit > 0:
         jump = unit * sum(each.power(3, unit) for each in moves) / sum(each.power(2, unit) for each in moves)
-    one, other = errors
     if one_minus_correlation is None:
-        one_minus_correlation = max(error**2 - (one - other) ** 2, 0.0) / (2 * one * other) if one * other > 0 else 1.0
+        one_minus_correlation = _apart(error, errors)
     return Spread(error, jump, errors, one_minus_correlation, min(each.effective for each in moves))
+
+
+def _apart(error: float, errors: tuple[float, float]) -> float:
+    """1 - ρ, from the errors of a difference and of both areas."""
+    one, other = errors
+    return max(error**2 - (one - other) ** 2, 0.0) / (2 * one * other) if one * other > 0 else 1.0
+
+
+def _clustered_spread(
+    evaluated: Sequence[_Evaluated], of_each: tuple[Sequence[_Evaluated], Sequence[_Evaluated]]
+) -> Spread:
+    """The spread of a difference, of which at least one evaluation has clusters."""
+    error, effect = _clustered_error(evaluated)
+    one, other = (_clustered_error(each)[0] for each in of_each)
+    classes = [each for moves in evaluated for each in moves]
+    unit, jump = _largest(classes), 0.0
+    if unit > 0:
+        powers = [_powers(evaluated, exponent, unit) for exponent in (3, 2)]
+        jump = unit * powers[0] / powers[1] if powers[1] > 0 else 0.0
+    fewest = min(each.clusters.freedom(effect or 1.0) if each.clusters else each.effective for each in classes)
+    return Spread(error, jump, (one, other), min(_apart(error, (one, other)), 2.0), fewest, effect)
+
+
+def _clustered_error(evaluated: Sequence[_Evaluated]) -> tuple[float, float | None]:
+    """The standard error of an area, or of the first less the second, and its design effect.
+
+    If clusters are exactly alike, they show no spread: it is that of independent examples.
+    """
+    classes = [each for moves in evaluated for each in moves]
+    unit = _largest(classes)
+    if unit == 0:
+        return 0.0, None
+    of_rows = sum(correction(each.effective) * each.power(2, unit) for each in classes)
+    free = [each for each in classes if each.clusters is None]
+    variance = sum(correction(each.effective) * each.power(2, unit) for each in free)
+    one, other, both_one, both_other = _scaled_sums(evaluated, unit)
+    variance += max(float(one @ one + other @ other + 2 * (both_one @ both_other)), 0.0)
+    effect = design_effect(variance, of_rows)
+    return unit * math.sqrt(of_rows if effect is None else variance), effect
+
+
+def _scaled_sums(evaluated: Sequence[_Evaluated], unit: float) -> FloatArray:
+    """√c V1, √c V0, and both with the c of their product, of the first evaluation less the second, (4, count)."""
+    count = _count(evaluated)
+    sums = np.zeros((4, count))
+    for sign, (positives, negatives) in zip((1.0, -1.0), evaluated, strict=False):
+        if positives.clusters is None or negatives.clusters is None:
+            continue
+        units = positives.clusters.effective, negatives.clusters.effective
+        factors = [sign * math.sqrt(correction(each)) for each in (*units, min(units))]
+        of_each = positives.of_clusters(count, unit), negatives.of_clusters(count, unit)
+        sums[0] += factors[0] * of_each[0]
+        sums[1] += factors[1] * of_each[1]
+        sums[2] += factors[2] * of_each[0]
+        sums[3] += factors[2] * of_each[1]
+    return sums
+
+
+def _powers(evaluated: Sequence[_Evaluated], exponent: int, unit: float) -> float:
+    """Σ |V|^exponent over the clusters of a difference, and over examples without one."""
+    sums, found = np.zeros(_count(evaluated)), 0.0
+    for sign, moves in zip((1.0, -1.0), evaluated, strict=False):
+        for each in moves:
+            if each.clusters is None:
+                found += each.power(exponent, unit)
+            else:
+                sums += sign * each.of_clusters(sums.size, unit)
+    return found + float((np.abs(sums) ** exponent).sum())
+
+
+def _count(evaluated: Sequence[_Evaluated]) -> int:
+    """One more than the greatest number of a cluster."""
+    of_kinds = [each.clusters.of_kinds for moves in evaluated for each in moves if each.clusters is not None]
+    return 1 + max((int(each.max()) for each in of_kinds), default=0)
 
 
 def _influences(strata: Strata, evaluation: int, area: Area) -> list[tuple[FloatArray, float]]:
@@ -126,7 +255,9 @@ def _moves_of(stratum: Stratum, influences: FloatArray, unit: float) -> _Moves:
     by = deviations * weights
     largest, exponent = math.frexp(float(np.abs(by).max()))
     scale = math.ldexp(1 / total / abs(unit), exponent) if largest > 0 else 0.0
-    return _Moves(np.ldexp(by, -exponent), stratum.examples, scale, stratum.effective)
+    by = np.ldexp(by, -exponent)
+    # The influences of one class may be turned around, which matters where classes are added.
+    return _Moves(by if unit > 0 else -by, stratum.examples, scale, stratum.effective, stratum.clusters)
 
 
 def _largest(moves: Sequence[_Moves]) -> float:
@@ -139,4 +270,4 @@ def _error(moves: Sequence[_Moves]) -> float:
     if unit == 0:
         return 0.0
     # The square of a small move might underflow.
-    return unit * math.sqrt(sum(each.effective / (each.effective - 1) * each.power(2, unit) for each in moves))
+    return unit * math.sqrt(sum(correction(each.effective) * each.power(2, unit) for each in moves))

@@ -3,7 +3,8 @@
 A statistic of a sample is a function of the numbers of positives and negatives at each row of its table, so an example
 is represented by the row at which it is first called positive.
 
-    kind            what examples of a class have in common: that row, in each of two paired evaluations, and the weight
+    kind            what examples of a class have in common: that row, in each of two paired evaluations, the weight,
+                    and the cluster
     stratum         a class as its distinct kinds, in order, with the number of examples of each
     effective size  (Σ w)²/Σ w², Kish's: how many examples of equal weight tell as much
 
@@ -18,10 +19,12 @@ import numpy as np
 
 from service.curves.arrays import BoolArray, FloatArray, IntArray
 from service.curves.bounds import Arranged
+from service.curves.clusters import Clusters
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
 from service.curves.threshold_columns import ordered
+from service.inference.clustering import ClassClusters
 
 FEWEST = 2
 """The effective examples that a class needs to estimate its spread."""
@@ -29,21 +32,28 @@ FEWEST = 2
 _LARGEST_KEY = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Stratum:
     """The examples of one class, in one or two evaluations: columns (n,), one element per kind.
 
     rows      for each evaluation, the table's row (from 1) at which they are first called positive.
     examples  the number of each kind; fractional only if counts are.
     weights   the weight of one example of each kind; None means 1.
+    of_kinds  the number of each kind's cluster; None if examples are independent.
 
-    Kinds are distinct in rows and weight, and ordered by them, so that the result depends neither on the order of input
-    rows nor on whether equal examples came as a count or singly.
+    Kinds are distinct in rows, weight and cluster, and ordered by them, so that the result depends neither on the order
+    of input rows nor on whether equal examples came as a count or singly.
     """
 
     rows: tuple[IntArray, ...]
     examples: FloatArray
     weights: FloatArray | None
+    of_kinds: IntArray | None = None
+
+    @cached_property
+    def clusters(self) -> ClassClusters | None:
+        """The clusters of the class; None if examples are independent."""
+        return None if self.of_kinds is None else ClassClusters.of(self.of_kinds, self.masses, self.effective)
 
     @property
     def size(self) -> float:
@@ -124,25 +134,43 @@ class Strata:
 
     @property
     def enough(self) -> bool:
-        """Whether both classes have enough examples to estimate a spread."""
-        return self.given and min(self.effective) >= FEWEST
+        """Whether both classes have enough examples, or clusters, to estimate a spread."""
+        return self.given and min(self.units) >= FEWEST
 
     @cached_property
     def effective(self) -> tuple[float, float]:
         """The effective numbers of positives and of negatives."""
         return self.positives.effective, self.negatives.effective
 
+    @cached_property
+    def units(self) -> tuple[float, float]:
+        """The effective numbers of clusters with positives, and negatives; of examples if these are independent."""
+        of_positives, of_negatives = (each.clusters or each for each in self.classes)
+        return of_positives.effective, of_negatives.effective
 
-def strata(evaluation: Evaluation | Arranged, table: ConfusionTable) -> Strata:
-    """Split one evaluation by class; its table must be a sweep."""
+    @property
+    def clustered(self) -> tuple[ClassClusters, ClassClusters] | None:
+        """The clusters of both classes; None if examples are independent."""
+        of_positives, of_negatives = (each.clusters for each in self.classes)
+        return None if of_positives is None or of_negatives is None else (of_positives, of_negatives)
+
+
+def strata(evaluation: Evaluation | Arranged, table: ConfusionTable, *, keep_clusters: bool = False) -> Strata:
+    """Split one evaluation by class; its table must be a sweep.
+
+    Clusters of one row each are left out, unless they are kept, since another evaluation may have them, too.
+    """
     if isinstance(evaluation, Arranged):
         return _grouped(evaluation.groups, table, evaluation.rows)
     if isinstance(evaluation, Histogram):
         rows = _rows_of_groups(evaluation, table)
         return _grouped(evaluation, table, (rows, rows))
-    if isinstance(evaluation, Sample) and evaluation.weights is not None:
+    clusters = _clusters(evaluation, keep=keep_clusters) if isinstance(evaluation, Sample) else None
+    if isinstance(evaluation, Sample) and (evaluation.weights is not None or clusters is not None):
         at = (rows_of(evaluation, table),)
-        positives, negatives = (_kinds(at, rows, evaluation.weights, (table,)) for rows in _classes(evaluation))
+        positives, negatives = (
+            _kinds(at, rows, evaluation.weights, (table,), clusters) for rows in _classes(evaluation)
+        )
     else:
         positives, negatives = (_counted(np.diff(column)) for column in (table.tp, table.fp))
     is_soft = isinstance(evaluation, Sample) and evaluation.is_soft
@@ -170,12 +198,12 @@ def paired_strata(
     tables: tuple[ConfusionTable, ConfusionTable],
     rows: tuple[IntArray, IntArray] | None = None,
 ) -> Strata:
-    """Split two samples of the same examples, with equal labels and weights row by row.
+    """Split two samples of the same examples, with equal labels, weights and clusters row by row.
 
     `rows` are those of `ConfusionTable.from_sample_with_rows`, if known.
     """
-    at = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1]))
-    positives, negatives = (_kinds(at, chosen, samples[0].weights, tables) for chosen in _classes(samples[0]))
+    at, clusters = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1])), _clusters(samples[0])
+    positives, negatives = (_kinds(at, chosen, samples[0].weights, tables, clusters) for chosen in _classes(samples[0]))
     return Strata(positives, negatives, tables)
 
 
@@ -215,15 +243,27 @@ def _classes(sample: Sample) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(sample.labels & there), np.flatnonzero(~sample.labels & there)
 
 
+def _clusters(sample: Sample, *, keep: bool = False) -> Clusters | None:
+    """The clusters, if one has several rows of positive weight, or if they are kept."""
+    clusters = sample.clusters
+    return clusters if clusters is not None and (keep or clusters.repeats(sample.weights)) else None
+
+
 def _counted(steps: FloatArray) -> Stratum:
     rows = np.flatnonzero(steps > 0)  # flatnonzero is ten times as fast on booleans
     return Stratum((rows + 1,), steps[rows], None)
 
 
 def _kinds(
-    at: tuple[IntArray, ...], chosen: IntArray, weights: FloatArray | None, tables: tuple[ConfusionTable, ...]
+    at: tuple[IntArray, ...],
+    chosen: IntArray,
+    weights: FloatArray | None,
+    tables: tuple[ConfusionTable, ...],
+    clusters: Clusters | None,
 ) -> Stratum:
     """Sort the chosen examples into kinds: each kind is one integer, so that a single sort orders them."""
+    if clusters is not None:
+        return _clustered_kinds(at, chosen, weights, clusters)
     sizes = [table.tp.size for table in tables]
     keys, places = at[0].take(chosen), None
     if len(at) > 1:
@@ -247,6 +287,21 @@ def _kinds(
     if places is not None:
         keys = places.take(keys).astype(np.int64)
     return Stratum((keys,) if len(at) == 1 else np.divmod(keys, sizes[1]), examples, weights)
+
+
+def _clustered_kinds(
+    at: tuple[IntArray, ...], chosen: IntArray, weights: FloatArray | None, clusters: Clusters
+) -> Stratum:
+    """The same where kinds differ in their cluster, too."""
+    columns = [*at, *(() if weights is None else (weights,)), clusters.numbers]
+    columns = [column.take(chosen) for column in columns]
+    order = np.lexsort(columns[::-1])
+    columns = [column.take(order) for column in columns]
+    changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    starts = np.append(0, np.flatnonzero(changes) + 1)
+    examples = np.diff(starts, append=order.size).astype(np.float64)
+    kinds = [column.take(starts) for column in columns]
+    return Stratum(tuple(kinds[: len(at)]), examples, None if weights is None else kinds[len(at)], kinds[-1])
 
 
 def _ranked(column: FloatArray, *, descending: bool) -> tuple[FloatArray, IntArray]:

@@ -12,7 +12,7 @@ from service.inference.class_averages import ClassesWithIntervals, class_interva
 from service.operations.operation import Operation, Selection
 from service.operations.row_cells import METRIC_CELLS, with_metrics
 from service.operations.shared_cells import SHARED_AREA_COLUMNS, area_ends, reason_of
-from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, AnswerValue, Cells, Part, tables_of
+from service.wire.answers.parts import ABSENT, AnswerObject, AnswerRow, AnswerTable, AnswerValue, Cells, Part, tables_of
 from service.wire.formats.inputs import CLASSES
 from service.wire.formats.tables import OF_CLASSES, TableForm
 from service.wire.limits import Limits
@@ -79,6 +79,14 @@ _COUNTS = (
 )
 
 _ANSWER: tuple[Part, ...] = (
+    AnswerObject(
+        "clusters",
+        "How many clusters there are among the rows of positive weight, if `clusters` says which rows belong together.",
+        lambda found: found.clusters or ABSENT,
+        sometimes=True,
+        component="ClassClusters",
+        columns=(Cells.whole("count", "All clusters."), Cells.whole("largest", "The rows of the largest.")),
+    ),
     AnswerTable(
         "classes",
         "The classes in the order of the request, as columns of equal length.",
@@ -202,6 +210,7 @@ def _evaluate(checked: ClassesRequest, selection: Selection, _limits: Limits) ->
     found = evaluate_classes(checked.given, selection.drawing, checked.decided)
     parts = {each.name: getattr(found, each.name) for each in fields(Classes)}
     parts["warnings"] = checked.warnings + found.warnings
+    parts["clusters"] = checked.given.cluster_counts
     wanted = selection.picture is None and (selection.has("classes") or selection.has("averages"))
     if checked.intervals is None or not wanted:
         return ClassesWithIntervals(**parts)

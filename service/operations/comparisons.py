@@ -16,7 +16,7 @@ from service.inference.differences import (
 )
 from service.operations.operation import Operation, Selection
 from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, decision_columns
-from service.operations.shared_cells import AREA_CELLS, INDEX_KEY, INDEX_NAMES
+from service.operations.shared_cells import AREA_CELLS, CLUSTERS_OBJECT, DESIGN_EFFECT, INDEX_KEY, INDEX_NAMES
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
 from service.wire.answers.repeated_names import refuse_many_best
 from service.wire.formats.inputs import SAMPLE
@@ -64,11 +64,17 @@ def _also_of_intervals(warning: CurvesWarning) -> CurvesWarning:
     return replace(warning, detail=f"{warning.detail} Intervals and differences of these areas are null, too.")
 
 
+def _clusters(found: Comparison) -> Any:  # noqa: ANN401  # an object, or ABSENT
+    of = found.differences if isinstance(found, ComparisonWithDifferences) else None
+    return ABSENT if of is None or of.clusters is None else of.clusters
+
+
 def _intervals(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
     if not isinstance(found, ComparisonWithDifferences) or found.differences is None:
         return ABSENT
     rows = found.differences.intervals
-    return {"name": [each.name for each in rows], "area": [each.area for each in rows]} | _ends(rows)
+    named = {"name": [each.name for each in rows], "area": [each.area for each in rows]}
+    return named | _ends(rows, clustered=found.differences.clusters is not None)
 
 
 def _differences(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
@@ -77,7 +83,7 @@ def _differences(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, 
     rows = found.differences.differences
     named = {name: [getattr(each, name) for each in rows] for name in ("name", "against", "area", "difference")}
     tested = {name: [getattr(each, name) for each in rows] for name in ("p_value", "p_value_adjusted")}
-    return named | _ends(rows) | tested
+    return named | _ends(rows, clustered=found.differences.clusters is not None) | tested
 
 
 def _decisions(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or ABSENT
@@ -90,9 +96,10 @@ def _decisions(found: Comparison) -> Any:  # noqa: ANN401  # columns by name, or
     return {"name": names, "decision": words} | numbers
 
 
-def _ends(rows: Sequence[AreaInterval | AreaDifference]) -> dict[str, Any]:
+def _ends(rows: Sequence[AreaInterval | AreaDifference], *, clustered: bool) -> dict[str, Any]:
     """The columns of the intervals of some rows."""
-    return {name: [getattr(each.interval, name, None) for each in rows] for name in _INTERVAL_COLUMNS}
+    names = (*_INTERVAL_COLUMNS, *([DESIGN_EFFECT.name] * clustered))
+    return {name: [getattr(each.interval, name, None) for each in rows] for name in names}
 
 
 _INTERVAL_COLUMNS = ("lower", "upper", "level", "method", "standard_error")
@@ -105,6 +112,7 @@ def _end_cells(of: str) -> tuple[Cells, ...]:
         Cells.exact("level", "The two-sided confidence level.", null=True),
         Cells.text("method", "How it was computed, as in the intervals of curves.", null=True),
         Cells.number("standard_error", "The standard error; `null` if the method has none.", null=True),
+        DESIGN_EFFECT,
     )
 
 
@@ -120,6 +128,12 @@ _ANSWER: tuple[Part, ...] = (
         "The number of negatives, the same for every classifier; with weights, their total weight.",
         lambda found: found.negatives,
         kind="count",
+    ),
+    replace(
+        CLUSTERS_OBJECT,
+        of=_clusters,
+        about="With `intervals`, how many clusters there are in the first evaluation that has some.",
+        component="ComparedClusters",
     ),
     AnswerTable(
         "auc",

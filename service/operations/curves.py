@@ -25,7 +25,14 @@ from service.operations.row_cells import (
     with_interval_columns,
     with_metrics,
 )
-from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, TOTAL_VALUES
+from service.operations.shared_cells import (
+    AREA_CELLS,
+    CLUSTERS_OBJECT,
+    DESIGN_EFFECT,
+    OPERATING_POINTS,
+    TOTAL_VALUES,
+)
+from service.wire.answers.gate_answers import interval_row
 from service.wire.answers.parts import (
     ABSENT,
     AnswerRow,
@@ -73,6 +80,13 @@ def _operating_points(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns
     return with_interval_columns(read, _OF_VALUE, found.of_points)
 
 
+def _intervals(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # intervals by name, or ABSENT
+    if not found.intervals:
+        return ABSENT
+    clustered = found.clusters is not None
+    return {name: interval_row(each, clustered=clustered) for name, each in found.intervals.items()}
+
+
 def _interpolation(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # an object, or ABSENT
     at = found.curves.interpolation
     if at is None:
@@ -97,7 +111,8 @@ def _partial(found: EvaluatedCurves) -> Any:  # noqa: ANN401  # columns by name,
         "min_tpr": [each.min_tpr for each in parts.ranges],
     }
     read = {each.name: getattr(parts, each.name) for each in _PARTIAL_AREAS if hasattr(parts, each.name)}
-    return with_interval_columns(ranges | read, _OF_MEAN, found.of_parts)
+    cells = (*_OF_MEAN, DESIGN_EFFECT) if found.clusters is not None else _OF_MEAN
+    return with_interval_columns(ranges | read, cells, found.of_parts)
 
 
 _PARTIAL_AREAS = (
@@ -130,6 +145,7 @@ _OF_VALUE, _OF_MEAN = interval_cells("value"), interval_cells("mean", error=True
 
 ANSWER: tuple[Part, ...] = (
     *TOTAL_VALUES,
+    CLUSTERS_OBJECT,
     AnswerRow(
         "auc",
         "The areas differ because they answer different questions: `roc` is about ranking, `pr` about what is called "
@@ -227,7 +243,7 @@ ANSWER: tuple[Part, ...] = (
         "hull fitted to its own test data is biased upward. An interval is `null` if the counts are not a sweep, if a "
         "class has fewer than two examples (of effective size, with weights), or if the method has none here; "
         "`warnings` says why.",
-        lambda found: found.intervals or ABSENT,
+        _intervals,
         columns=(
             Cells.number("lower", "The lower end."),
             Cells.number("upper", "The upper end."),
@@ -245,6 +261,7 @@ ANSWER: tuple[Part, ...] = (
                 "groups.",
                 null=True,
             ),
+            DESIGN_EFFECT,
         ),
         needs="the option intervals",
         sometimes=True,
@@ -280,6 +297,7 @@ ANSWER: tuple[Part, ...] = (
             Cells.exact("min_tpr", "The lowest true positive rate that counts; `null` if none was given.", null=True),
             *_PARTIAL_AREAS,
             *_OF_MEAN,
+            DESIGN_EFFECT,
         ),
         needs="the option partial",
         sometimes=True,

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from service.inference.gate import Check, Gate, evaluate_gate
+from service.inference.gate import Gate, evaluate_gate
 from service.operations.operation import Operation, Selection
+from service.operations.shared_cells import CLUSTERS_OBJECT
 from service.wire.answers.gate_answers import check_object
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.infinite import FiniteScores
@@ -19,9 +20,9 @@ from service.wire.requests.query_fields import query_fields
 class _Checks(AnswerValue):
     """The checks, in the order of the rules."""
 
-    def json(self, found: tuple[Check, ...], scores: FiniteScores) -> list[dict[str, Any]]:
+    def json(self, found: Gate, scores: FiniteScores) -> list[dict[str, Any]]:
         """An object for each."""
-        return [check_object(each, scores) for each in found]
+        return [check_object(each, scores, clustered=found.clusters is not None) for each in found.checks]
 
 
 def _evaluate(checked: GatesRequest, _selection: Selection, _limits: Limits) -> Gate:
@@ -54,10 +55,11 @@ OPERATION = Operation(
         AnswerValue(
             "paired", "Whether evaluation and baseline were treated as paired.", lambda gate: gate.paired, kind="flag"
         ),
+        CLUSTERS_OBJECT,
         _Checks(
             "checks",
             "One check for each rule, in their order.",
-            lambda gate: gate.checks,
+            lambda gate: gate,
             component="Check",
             many=True,
         ),

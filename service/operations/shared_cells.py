@@ -2,7 +2,7 @@
 
 from service.curves.indices import INDICES
 from service.inference.metric import AREAS_WITH_INTERVALS
-from service.wire.answers.parts import AnswerValue, Cells
+from service.wire.answers.parts import ABSENT, AnswerObject, AnswerValue, Cells
 
 TOTAL_VALUES = (
     AnswerValue(
@@ -18,6 +18,29 @@ TOTAL_VALUES = (
         kind="count",
     ),
 )
+
+CLUSTERS_OBJECT = AnswerObject(
+    "clusters",
+    "How many clusters there are among the rows of positive weight, if `clusters` says which rows belong together.",
+    lambda found: ABSENT if found.clusters is None else found.clusters,
+    sometimes=True,
+    component="ClusterCounts",
+    columns=(
+        Cells.whole("count", "All clusters."),
+        Cells.whole("with_positives", "Those that have a positive."),
+        Cells.whole("with_negatives", "Those that have a negative."),
+        Cells.whole("largest", "The rows of the largest."),
+    ),
+)
+
+DESIGN_EFFECT = Cells.number(
+    "design_effect",
+    "With clusters, the variance over that of as many independent rows; `null` for `exact`, for resamples, for metrics "
+    "that mix both classes at a row or a point, and if clusters show no spread.",
+    null=True,
+    sometimes=True,
+)
+
 
 AREA_CELLS = (
     Cells.number(

@@ -90,7 +90,7 @@ _DECISIONS = AnswerTable(
 _OF_ALL_ROWS = tuple(
     replace(part, sometimes=part.sometimes and part.name != "auc")
     for part in OF_ALL_ROWS
-    if part.name in {"positives", "negatives", "auc", "intervals", "operating_points", "decisions"}
+    if part.name in {"positives", "negatives", "clusters", "auc", "intervals", "operating_points", "decisions"}
 )
 
 _OVERALL = AnswerRow(

@@ -4,6 +4,7 @@ from service.curves.tradeoff import Tradeoff, Tradeoffs, evaluate_tradeoffs
 from service.operations.operation import Operation, Selection
 from service.operations.shared_cells import INDEX_KEY, INDEX_NAMES, TOTAL_VALUES
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, KeyedRows, Nested, StackedTable
+from service.wire.formats.inputs import PLAIN
 from service.wire.formats.tables import one_evaluation
 from service.wire.limits import Limits
 from service.wire.problems import invalid_value
@@ -76,7 +77,7 @@ _AT_ABOUT = "The optimal trade-off curve at the requested λ. Absent without `at
 OPERATION = Operation(
     name="tradeoffs",
     schema=TradeoffsRequestSchema(),
-    form=one_evaluation(query_fields("tradeoffs", TradeoffsRequestSchema())),
+    form=one_evaluation(query_fields("tradeoffs", TradeoffsRequestSchema()), PLAIN),
     evaluate=_evaluate,
     answer=(
         *TOTAL_VALUES,

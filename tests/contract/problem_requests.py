@@ -50,6 +50,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "unsupported_content_encoding": CURVES | {"headers": {"Content-Encoding": "br"}, "data": "{}"},
     "lengths_differ": CURVES | {"json": {"scores": [0.9, 0.8, 0.7], "labels": [1, 0]}},
     "one_class": CURVES | {"json": {"scores": [0.9, 0.8], "labels": [1, 1]}},
+    "not_a_cluster": CURVES | {"json": SAMPLE | {"clusters": [1, 2.5, 1]}},
     "not_a_number": CURVES | {"json": {"scores": [0.9, "0.8"], "labels": [1, 0]}},
     "unknown_field": CURVES | {"json": {"score": [0.9, 0.8], "labels": [1, 0]}},
     "no_row_meets": TRADEOFFS | {"json": SAMPLE | {"min_precision": 0.75}},

@@ -10,6 +10,7 @@ import pytest
 
 from service.curves.class_scores import ClassScores
 from service.curves.classes import AVERAGED_AREAS, AVERAGES, evaluate_classes
+from service.curves.clusters import Clusters
 from service.curves.confusion import ConfusionTable
 from service.inference.class_averages import ClassIntervals, _RowMoves, _samples, class_intervals
 from service.inference.intervals import IntervalOptions, normal_quantile
@@ -43,7 +44,7 @@ def errors(of: ClassScores) -> dict[tuple[str, str], float]:
     for number, sample in _samples(of):
         moves.add(number, *ConfusionTable.from_sample_with_rows(sample))
     moves.add_pooled(of)
-    return {(area, AVERAGES[place]): error for area, place, _, error in moves.errors()}
+    return {(area, AVERAGES[place]): error.error for area, place, _, error in moves.errors()}
 
 
 def test_worked_errors() -> None:
@@ -194,3 +195,58 @@ def test_weights_of_0_are_absent() -> None:
         np.testing.assert_allclose(found(of).of_averages[area], found(more).of_averages[area], rtol=1e-12)
     nothing = found(given(weights=[0.0] * 8))
     assert np.isnan(nothing.of_averages["roc"]).all()
+
+
+def test_clusters_of_one_row_change_no_bit() -> None:
+    alone = given(clusters=Clusters.of([*range(8)]))
+    assert errors(alone) == errors(given())
+    for ours, plain in zip(
+        (found(alone).of_averages, found(alone).of_classes),
+        (found(given()).of_averages, found(given()).of_classes),
+        strict=True,
+    ):
+        for area in AVERAGED_AREAS:
+            np.testing.assert_array_equal(ours[area], plain[area])
+
+
+def test_rows_repeated_within_their_cluster_tell_no_more_of_averages() -> None:
+    rows = [row for row in range(8) for _ in range(3)]
+    scores = {name: [column[row] for row in rows] for name, column in SCORES.items()}
+    repeated = given(scores, [LABELS[row] for row in rows], clusters=Clusters.of(rows))
+    expected = errors(given())
+    for key, error in errors(repeated).items():
+        assert error == pytest.approx(expected[key], rel=1e-9), key
+    ignored = errors(given(scores, [LABELS[row] for row in rows]))
+    assert all(ignored[key] < 0.8 * expected[key] for key in expected)
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 2, 1, 3, 1, 1, 2, 1] * 6])
+def test_errors_of_clusters_are_sums_over_all_pairs_of_classes(weights: list[float] | None) -> None:
+    random = np.random.default_rng(6)
+    labels = random.choice([*"cdo"], 48).tolist()
+    scores = {name: (random.random(48) + [label == name for label in labels]).tolist() for name in "cdo"}
+    numbers = random.integers(0, 12, 48).tolist()
+    of = given(scores, labels, weights, clusters=Clusters.of(numbers))
+    moves = _RowMoves(of, evaluate_classes(of))
+    for number, sample in _samples(of):
+        moves.add(number, *ConfusionTable.from_sample_with_rows(sample))
+    moves.add_pooled(of)
+    masses = np.ones(48) if weights is None else np.array(weights)
+    for area, place, _, error in moves.errors():
+        by = moves._by[area][place]
+        own = [[row for row in range(48) if labels[row] == name] for name in "cdo"]
+        apart, units = [], []
+        for rows in own:
+            mean = by[rows].sum() / masses[rows].sum()
+            sums = [sum(by[row] - masses[row] * mean for row in rows if numbers[row] == g) for g in range(12)]
+            of_clusters = np.array([sum(masses[row] for row in rows if numbers[row] == g) for g in range(12)])
+            apart.append(np.array(sums))
+            units.append(of_clusters.sum() ** 2 / (of_clusters**2).sum())
+        variance = 0.0
+        for one, (v, m) in enumerate(zip(apart, units, strict=True)):
+            for other, (w, n) in enumerate(zip(apart, units, strict=True)):
+                lesser = min(m, n)
+                assert (one == other) <= (m == n)
+                variance += lesser / (lesser - 1) * float(v @ w)
+        assert error.error == pytest.approx(np.sqrt(variance), rel=1e-9)
+        assert moves.units == pytest.approx(units)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
 
+from service.curves.clusters import Clusters
 from service.curves.decisions import Decision
 from service.curves.sample import Sample
 from service.inference.gate import GateOptions, evaluate_gate
@@ -57,7 +59,7 @@ def logit(value: float) -> float:
 def test_an_area_by_its_textbook_formula() -> None:
     """The lower end, logit t - z SE/(t(1 - t)), at the estimate t that is z standard errors below the truth."""
     model = BOTH.models[0]
-    theta, error = model.value(Rule("roc", min=0).of), model.standard_error("roc")
+    theta, error = model.value(Rule("roc", min=0).of), model.area_error("roc").error
     assert theta is not None
     z, below = NormalDist().inv_cdf(0.975), NormalDist().inv_cdf(0.9)
 
@@ -128,7 +130,7 @@ def test_a_slope_is_planned_from_its_error() -> None:
     assert error is not None
     z = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
     found = plan(models=models, metric="calibration_slope", max=2.0)
-    assert found.factor == pytest.approx((z * error / (2 - value)) ** 2, rel=1e-6)
+    assert found.factor == pytest.approx((z * error.error / (2 - value)) ** 2, rel=1e-6)
 
 
 def test_gini_and_roc_have_one_plan() -> None:
@@ -193,3 +195,32 @@ def test_plans_reach_their_power(seed: int) -> None:
         evaluate_gate(drawn(found.positives, found.negatives), None, GateOptions((rule,))).passed for _ in range(300)
     )
     assert 0.65 < passed / 300 < 0.93
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"min": 0.75},
+        {"max_drop": 0.1},
+        {"metric": "average_precision", "min": 0.7},
+        {"metric": "recall", "at_threshold": 1, "min": 0.4},
+        {"metric": "precision", "at_threshold": 1, "min": 0.6},
+        {"metric": "tpr_at_fpr", "at": 0.2, "min": 0.4},
+    ],
+)
+def test_rows_repeated_within_their_cluster_plan_as_many_clusters(rule: dict[str, Any]) -> None:
+    """Four copies of each row in its cluster need about as many times the data as the rows once."""
+    random = np.random.default_rng(2)
+    labels = np.arange(160) < 80
+    scores = [random.standard_normal(160) + 1.6 * labels for _ in range(2)]
+    decision = {"decision": Decision(at_threshold=rule["at_threshold"])} if "at_threshold" in rule else {}
+    asked = {key: value for key, value in rule.items() if key != "at_threshold"} | decision
+    factors = []
+    for times in (1, 4):
+        rows = np.repeat(np.arange(160), times)
+        clusters = None if times == 1 else Clusters.of(rows.tolist())
+        both = (Sample(column[rows], labels[rows], clusters=clusters) for column in scores)
+        found = plan(models=Models.of(*both, paired=True), **asked)
+        assert found.factor is not None, found.reason
+        factors.append(found.factor)
+    assert 0.95 < factors[1] / factors[0] < 1.35

@@ -25,6 +25,7 @@ BINS = {"positives": [2, 1, 1, 1], "negatives": [1, 1, 2, 3]}
 KINDS: dict[str, dict[str, Any]] = {
     "rows": ROWS,
     "weights": ROWS | {"weights": [1.5, *[1] * 10, 2]},
+    "clusters": ROWS | {"clusters": [*"abcdef"] * 2},
     "low scores positive": {"scores": [1 - score for score in SCORES], "labels": LABELS, "lower_is_positive": True},
     "soft labels": {"scores": SCORES, "soft_labels": [0.75 * label + 0.125 for label in LABELS]},
     "counts": {"counts": {"threshold": [0.75, 0.5], "tp": [2, 4], "fp": [1, 3], "positives": 5, "negatives": 7}},

@@ -77,7 +77,7 @@ QUERIES: dict[str, dict[str, str]] = {
 }
 """{operation: a query for TABLE}"""
 
-COLUMNS = ("scores", "labels", "soft_labels", "weights", "ids")
+COLUMNS = ("scores", "labels", "soft_labels", "weights", "ids", "clusters")
 
 EVALUATING = [operation for operation in OPERATIONS if operation not in {"columns", "slices", "classes"}]
 """The operations whose body is one evaluation or several. In slices, classes and columns, columns may have any name:

@@ -40,7 +40,7 @@ SCHEMAS = {
     for found in evaluations()
 }
 _MEANT = re.compile(r"^Did you mean \w+\? ")
-NOT_SAID = {"not_exact", "not_text", "not_a_label"}
+NOT_SAID = {"not_exact", "not_text", "not_a_label", "not_a_cluster", "missing"}
 """Codes of what JSON Schema cannot express."""
 
 NAMES = {name for operation in EVALUATING for name in OPERATIONS[operation].schema.fields}  # type: ignore[attr-defined]  # every schema here has fields

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from marshmallow import fields
 
 from service.wire.requests import fields as own
-from service.wire.requests.column_fields import IdColumn, LabelColumn, NumberColumn
+from service.wire.requests.column_fields import ClusterColumn, IdColumn, LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import Where
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 
@@ -112,6 +112,18 @@ def _(field: LabelColumn) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its t
     told = "Labels must be 0 and 1, false and true, or -1 and 1;"
     for value in (2, "x", True, 0.5):
         yield Wrong([1, 0, value, 1], "not_a_label", told, "/2")
+
+
+@wrong_values.register
+def _(field: ClusterColumn) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
+    for value in ("a", 1, True):
+        yield Wrong(value, "not_a_column", "Must be a list of strings, integers or booleans,")
+    yield Wrong({"0": 1}, "not_a_column", FROM_PANDAS)
+    for value in (2, True, 0.5, ["a"]):
+        told = "The values of this column must be text, integers or booleans, all of one kind."
+        yield Wrong(["a", "b", value, "a"], "not_a_cluster", told, "/2")
+    yield Wrong([1, 2.5], "not_a_cluster", "A cluster is text, an integer or a boolean;", "/1")
+    yield Wrong(["a", None, "b"], "missing", "This row has no cluster.", "/1")
 
 
 @wrong_values.register

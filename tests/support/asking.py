@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -67,14 +67,19 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         found = {"area": _stacked(indices, lambda one: {key: [one[key]] for key in ("area", "uninformative_from")})}
         found |= {name: _stacked(indices, itemgetter(name)) for name in _columnar(indices)}
         return found
-    found = {name: value for name, value in whole.items() if isinstance(value, dict) and name != "interpolation"}
+    found = {
+        name: value
+        for name, value in whole.items()
+        if isinstance(value, dict) and name not in {"interpolation", "clusters"}
+    }
     if "auc" in found.get("overall", {}):
         overall = found["overall"]
         found["overall"] = {"positives": overall["positives"], "negatives": overall["negatives"]} | overall["auc"]
     if "bounds" in found:
         found["bounds"] = _area_rows(found["bounds"], ("lower", "upper"))
     if "intervals" in found and "area" not in found["intervals"]:  # those of comparisons are columns
-        keys = ("lower", "upper", "level", "method", "standard_error")
+        keys = ["lower", "upper", "level", "method", "standard_error"]
+        keys += ["design_effect"] * any("design_effect" in (each or {}) for each in found["intervals"].values())
         found["intervals"] = _area_rows(found["intervals"], keys)
     if "best_tradeoff" in found:
         found["best_tradeoff"] = _stacked(found["best_tradeoff"], lambda one: one)
@@ -102,7 +107,7 @@ def _stacked(indices: dict[str, Any], columns_of: Callable[[Any], Columns]) -> C
     return {"index": names} | {key: [value for columns in parts.values() for value in columns[key]] for key in first}
 
 
-def _area_rows(found: dict[str, dict[str, Any] | None], keys: tuple[str, ...]) -> Columns:
+def _area_rows(found: dict[str, dict[str, Any] | None], keys: Sequence[str]) -> Columns:
     """One row for each area; if it is null, the row has only the area's name."""
     return {"area": list(found)} | {key: [one and one[key] for one in found.values()] for key in keys}
 

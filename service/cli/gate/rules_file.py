@@ -19,6 +19,7 @@ from service.inference.rules import RULE_KEYS
 from service.operations import OPERATIONS
 from service.wire.formats.inputs import (
     BASELINE,
+    CLUSTERS,
     COUNTS_COLUMNS,
     GROUPS_COLUMNS,
     MEANING,
@@ -30,7 +31,7 @@ from service.wire.usual_names import meant
 KEYS = OPERATIONS["gates"].parameters
 INTERVALS_KEYS = tuple(field.name for field in fields(IntervalOptions))
 
-COLUMNS = (*SAMPLE_COLUMNS, BASELINE, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
+COLUMNS = (*SAMPLE_COLUMNS, CLUSTERS, BASELINE, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 """Keys that name the columns of a table."""
 
 GATE_OPTIONS = tuple(key for key in KEYS if key not in {*OF_ONE_EVALUATION, BASELINE})

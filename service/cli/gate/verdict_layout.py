@@ -11,6 +11,7 @@ import click
 
 from service.cli.layout import (
     FRACTION_DECIMALS,
+    clusters_text,
     dash_lines,
     direction_lines,
     fraction,
@@ -43,6 +44,8 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
     yield scores
     if baseline is not None or has_baseline(document):
         yield f"against {baseline or 'a baseline'}, {'paired' if document['paired'] else 'not paired'}"
+    if "clusters" in document:
+        yield clusters_text(document["clusters"])
     yield ""
     yield from _check_lines(document["checks"])
     reasons = [check["reason"] for check in document["checks"] if check["reason"]]

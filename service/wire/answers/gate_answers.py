@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from service.curves.clusters import ClusterCounts
 from service.curves.evaluation import CurvesWarning
 from service.inference.gate import Check, Gate
 from service.inference.intervals import Interval
@@ -9,7 +10,15 @@ from service.inference.rules import Rule
 from service.wire.answers.infinite import FiniteScores
 
 
-def check_object(check: Check, scores: FiniteScores) -> dict[str, Any]:
+def interval_row(interval: Interval | None, *, clustered: bool) -> dict[str, Any] | None:
+    """An interval as an object of an answer."""
+    if interval is None:
+        return None
+    row = {each: getattr(interval, each) for each in ("lower", "upper", "level", "method", "standard_error")}
+    return row | {"design_effect": interval.design_effect} if clustered else row
+
+
+def check_object(check: Check, scores: FiniteScores, *, clustered: bool) -> dict[str, Any]:
     """Write a check as the contract defines it: what does not exist is None, and dataclasses are objects."""
     if check.rule.decision is not None:
         scores.finite(check.rule.decision.at_threshold)  # the rule has the finite one, but the answer must say so
@@ -17,7 +26,7 @@ def check_object(check: Check, scores: FiniteScores) -> dict[str, Any]:
         "rule": check.rule.given(),
         "status": check.status,
         "value": check.value,
-        "interval": check.interval,
+        "interval": interval_row(check.interval, clustered=clustered),
         "baseline": check.baseline,
         "difference": check.difference,
         "p_value": check.p_value,
@@ -37,4 +46,5 @@ def gate_of(document: dict[str, Any]) -> Gate:
         for check in document["checks"]
     )
     warnings = (CurvesWarning(**warning) for warning in document["warnings"])
-    return Gate(document["paired"], tuple(checks), tuple(warnings))
+    clusters = document.get("clusters")
+    return Gate(document["paired"], tuple(checks), tuple(warnings), clusters and ClusterCounts(**clusters))

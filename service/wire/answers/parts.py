@@ -190,6 +190,11 @@ class AnswerRow(AnswerTable):
 
 
 @dataclass(frozen=True)
+class AnswerObject(AnswerRow):
+    """A row that only JSON has."""
+
+
+@dataclass(frozen=True)
 class Keyed(AnswerTable):
     """Cells for each of some keys: JSON has an object for each, a single table the column `key` before the others.
 
@@ -264,7 +269,7 @@ def _object(parts: Iterable[Part], result: Any, scores: FiniteScores) -> Documen
 
 def tables_of(parts: Iterable[Part]) -> tuple[AnswerTable, ...]:
     """The parts that are tables."""
-    return tuple(part for part in parts if isinstance(part, AnswerTable))
+    return tuple(part for part in parts if isinstance(part, AnswerTable) and not isinstance(part, AnswerObject))
 
 
 def _cells(found: Any, columns: Iterable[Cells]) -> Iterable[tuple[Cells, Any]]:  # noqa: ANN401  # any part of a result

@@ -50,10 +50,14 @@ SLICES = "slices"
 IDS = "ids"
 """The column that names rows."""
 
-SAMPLE = Input(("scores", "labels"), ("weights",), MEANING, named=(IDS,))
+CLUSTERS = "clusters"
+"""The column that says which rows belong together."""
+
+PLAIN = Input(("scores", "labels"), ("weights",), MEANING, named=(IDS,))
+SAMPLE = Input(("scores", "labels"), ("weights",), MEANING, named=(IDS, CLUSTERS))
 SOFT = Input(("scores", SOFT_LABELS), ("weights",))
-PAIRED = Input(("scores", "labels"), ("weights", BASELINE), MEANING, named=(IDS,))
-CLASSES = Input(("scores", "labels"), ("weights",))
+PAIRED = Input(("scores", "labels"), ("weights", BASELINE), MEANING, named=(IDS, CLUSTERS))
+CLASSES = Input(("scores", "labels"), ("weights",), named=(CLUSTERS,))
 COUNTS = Input(("tp", "fp"), ("fn", "tn", "threshold"), inside="counts", own=TOTALS)
 GROUPS = Input(
     ("score", "score_from", "score_to"),
@@ -62,12 +66,12 @@ GROUPS = Input(
     own=(CLOSED_ENDS,),
 )
 
-SAMPLE_COLUMNS, COUNTS_COLUMNS = SAMPLE.columns, COUNTS.columns
+SAMPLE_COLUMNS, COUNTS_COLUMNS = PLAIN.columns, COUNTS.columns
 GROUP_ENDS, GROUP_MASSES = GROUPS.needs, GROUPS.may
 GROUPS_COLUMNS = tuple(name for name in GROUPS.columns if name not in TOTALS)
 """The columns of groups besides those called like totals."""
 
-COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE, SLICES, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
+COLUMN_PARAMETERS = (*SAMPLE_COLUMNS, CLUSTERS, SOFT_LABELS, BASELINE, SLICES, *COUNTS_COLUMNS, *GROUPS_COLUMNS)
 """Parameters that name columns of a table."""
 
 CSV_PARAMETERS = ("delimiter", "decimal", "escape", "header")
@@ -77,7 +81,10 @@ MISSING = "missing"
 """What happens to a row with an empty cell in a column that is used."""
 
 HOW_TO_READ = (*CSV_PARAMETERS, MISSING)
-OF_ONE_EVALUATION = (*SAMPLE_COLUMNS, *COUNTS_COLUMNS, *GROUPS_COLUMNS, *TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ)
+OF_ONE_EVALUATION = (
+    *(*SAMPLE_COLUMNS, CLUSTERS, *COUNTS_COLUMNS, *GROUPS_COLUMNS),
+    *(*TOTALS, *MEANING, CLOSED_ENDS, *HOW_TO_READ),
+)
 """The parameters that say how a table that is one evaluation is read."""
 
 PICTURE_PARAMETERS = ("chart", "side", "theme", "title", "mark", "scale")

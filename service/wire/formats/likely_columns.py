@@ -44,6 +44,24 @@ def unused_weights(header: list[str]) -> dict[str, CurvesWarning]:
     return {name: CurvesWarning("unused_weights", detail.format(name)) for name in found}
 
 
+_USUAL_CLUSTERS = ("patient", "patient_id", "user", "user_id", "subject", "session", "document", "group")
+"""What columns are called that say which rows belong together."""
+
+
+def likely_clusters(header: list[str]) -> list[str]:
+    """The columns that seem to say which rows belong together, by their names."""
+    return [name for name in header if name.lower() in _USUAL_CLUSTERS and header.count(name) == 1]
+
+
+def unused_clusters(name: str) -> CurvesWarning:
+    """Warn of such a column that repeats its values and is not used."""
+    detail = (
+        f"The column {name!r} repeats its values, and is not used. If rows with the same value are not independent, "
+        "give its name as clusters; otherwise intervals are too narrow."
+    )
+    return CurvesWarning("unused_clusters", detail)
+
+
 def did_you_mean(found: dict[str, str]) -> str:
     """Suggest the parameters that name the missing columns; empty if no name is recognised."""
     parameters = "&".join(f"{key}={quote_plus(name)}" for key, name in found.items())

@@ -19,6 +19,7 @@ from service.curves.errors import counted_rows
 from service.curves.evaluation import CurvesWarning
 from service.wire.columns import Column
 from service.wire.formats.inputs import (
+    CLUSTERS,
     COUNTS_COLUMNS,
     GROUP_ENDS,
     GROUP_MASSES,
@@ -103,7 +104,7 @@ def _evaluations(document: object) -> Iterator[list[_Place]]:
 def _of_evaluation(given: object, path: _Path) -> Iterator[_Place]:
     if not isinstance(given, dict):
         return
-    for key in (*SAMPLE_COLUMNS, SOFT_LABELS):
+    for key in (*SAMPLE_COLUMNS, CLUSTERS, SOFT_LABELS):
         value = given.get(key)
         if isinstance(value, dict) and len(value) <= MOST_CLASSES:
             yield from (_Place((*path, key, name), column) for name, column in value.items())
@@ -138,7 +139,7 @@ def _kept(places: list[_Place], decoded: Decoded) -> tuple[IntArray, CurvesWarni
         named = _names_of_labels(decoded.document, place) if place.is_labels else None
         if place.may_be_empty or named == "":
             continue
-        found = Column.of(place.column).is_missing(words=named is None and place.path[-1] != IDS)
+        found = Column.of(place.column).is_missing(words=named is None and place.path[-1] not in {IDS, CLUSTERS})
         if found is not None and found.any():
             absent[decoded.pointer(place.pointer)] = found
     if not absent:

@@ -4,14 +4,19 @@ Knows names of columns and what they are for; nothing of formats, nor of documen
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from typing import Protocol
 from urllib.parse import quote_plus
 
+import numpy as np
+
+from service.wire.columns import Column
 from service.wire.formats.inputs import COUNTS, GROUPS
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.formats.likely_columns import did_you_mean, likely_counts_or_groups
 from service.wire.problems import Problem, invalid_value, pointer_token
 from service.wire.usual_names import likely
+from service.wire.wrong import Wrong
 
 _SHOWN_HEADER = 200
 """The characters of a table's header that a problem repeats."""
@@ -42,6 +47,17 @@ class Table(Protocol):
 
     def read(self, names: list[str]) -> Mapping[str, object]:
         """Read the named columns."""
+
+
+def repeats_values(table: Table, name: str) -> bool:
+    """Whether a column that was not read has a value twice; False if it cannot be read."""
+    again = copy(table)  # whose rows are counted anew
+    again.rows = 0  # type: ignore[misc]  # of a copy
+    try:
+        numbers, values = Column.of(again.read([name])[name]).distinct()
+    except (Problem, Wrong):
+        return False
+    return len(values) < int(np.count_nonzero(numbers >= 0))
 
 
 def listed_names(text: str, header: list[str]) -> list[str]:

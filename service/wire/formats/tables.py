@@ -15,6 +15,7 @@ from service.curves.evaluation import CurvesWarning
 from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.wire.formats.inputs import (
     BASELINE,
+    CLUSTERS,
     COUNTS,
     COUNTS_COLUMNS,
     DRAWS,
@@ -34,7 +35,13 @@ from service.wire.formats.inputs import (
     Input,
 )
 from service.wire.formats.json_shapes import refuse_names_of_other_libraries
-from service.wire.formats.likely_columns import did_you_mean, unused_threshold, unused_weights
+from service.wire.formats.likely_columns import (
+    did_you_mean,
+    likely_clusters,
+    unused_clusters,
+    unused_threshold,
+    unused_weights,
+)
 from service.wire.formats.query_options import Decoded, QueryFields, complete, options_of
 from service.wire.formats.table_columns import (
     Table,
@@ -47,11 +54,12 @@ from service.wire.formats.table_columns import (
     no_column,
     no_evaluation,
     refuse_incomplete_counts,
+    repeats_values,
 )
 from service.wire.problems import invalid_value, pointer_token
 from service.wire.usual_names import likely, meant
 
-_IN_ORDER = tuple(dict.fromkeys((*SAMPLE_COLUMNS, SLICES, *OF_ONE_EVALUATION, SOFT_LABELS, BASELINE)))
+_IN_ORDER = tuple(dict.fromkeys((*SAMPLE_COLUMNS, CLUSTERS, SLICES, *OF_ONE_EVALUATION, SOFT_LABELS, BASELINE)))
 """All parameters that say how a table is read, in the order of the contract and of help."""
 
 
@@ -149,7 +157,11 @@ class TableForm:
         if self.then:
             self.then(document, pointers)
         unused = _unused(table.header, found, parameters)
-        return Decoded(document, pointers, tuple(told for name, told in unused.items() if name not in names))
+        told = [warning for name, warning in unused.items() if name not in names]
+        if CLUSTERS in self.parameters and CLUSTERS not in parameters and self._wants_intervals(options):
+            likely_ones = [name for name in likely_clusters(table.header) if name not in names]
+            told += [unused_clusters(name) for name in likely_ones if repeats_values(table, name)]
+        return Decoded(document, pointers, tuple(told))
 
     def _found(self, table: Table, parameters: Mapping[str, str]) -> dict[Input, dict[str, str]]:
         """The inputs that the table has, {input: {key: column}}. The schema refuses a sample beside counts."""
@@ -165,7 +177,7 @@ class TableForm:
         counts = counts_columns(table, parameters) if COUNTS in others else {}
         groups = group_columns(table, parameters) if GROUPS in others and missing and not counts else {}
         if groups:
-            for key in (*SAMPLE_COLUMNS, SOFT_LABELS, BASELINE):
+            for key in (*SAMPLE_COLUMNS, CLUSTERS, SOFT_LABELS, BASELINE):
                 if key in parameters:
                     raise invalid_value(f"/{key}", "exclusive", "This is not for groups, and this table has groups.")
             return {GROUPS: groups}
@@ -181,11 +193,22 @@ class TableForm:
             return self.inputs[0]
         if SOFT_LABELS not in parameters:
             has_labels = "labels" in parameters or "labels" in table.header
-            return SOFT if SOFT_LABELS in table.header and not has_labels else SAMPLE
-        if "labels" in parameters:
+            if SOFT_LABELS not in table.header or has_labels:
+                return SAMPLE
+        elif "labels" in parameters:
             message = "Name a column of labels or one of soft labels, not both."
             raise invalid_value(f"/{SOFT_LABELS}", "exclusive", message)
+        if CLUSTERS in parameters:
+            raise invalid_value(f"/{CLUSTERS}", "exclusive", "Soft labels have no intervals, so they take no clusters.")
         return SOFT
+
+    def _wants_intervals(self, options: Mapping[str, Any]) -> bool:
+        """Whether intervals are asked for, by an option or by a rule with confidence; rules may come later."""
+        rules = options.get("rules", [{"confidence": None}] if "rules" in self.fields else [])
+        with_confidence = isinstance(rules, list) and any(
+            isinstance(each, dict) and "confidence" in each for each in rules
+        )
+        return "intervals" in options or with_confidence
 
     def _options(
         self, table: Table, found: Mapping[Input, Mapping[str, str]], parameters: Mapping[str, str]
@@ -217,19 +240,19 @@ def _unused(
     return {} if "weights" in parameters else unused_weights(header)
 
 
-def one_evaluation(fields: QueryFields) -> TableForm:
+def one_evaluation(fields: QueryFields, sample: Input = SAMPLE) -> TableForm:
     """The form of a table that is one evaluation, with these options as query parameters."""
-    return TableForm(fields, (SAMPLE, COUNTS, GROUPS))
+    return TableForm(fields, (sample, COUNTS, GROUPS))
 
 
 def with_baseline(document: dict[str, Any], pointers: dict[str, str]) -> None:
-    """Make a second column of scores the baseline, which shares the labels and weights."""
+    """Make a second column of scores the baseline, which shares the labels, weights and clusters."""
     if BASELINE not in document:
         return
     if COUNTS.inside in document:
         message = "baseline_scores names a second column of scores, but this table has counts."
         raise invalid_value(f"/{BASELINE}", "exclusive", message)
-    shared = {key: document[key] for key in ("labels", "weights", IDS) if key in document}
+    shared = {key: document[key] for key in ("labels", "weights", IDS, CLUSTERS) if key in document}
     document["baseline"] = {"scores": document.pop(BASELINE)} | shared
     pointers |= {f"/baseline/{key}": pointers.get(f"/{key}", f"/{key}") for key in (*shared, *MEANING)}
     pointers["/baseline/scores"] = pointers[f"/{BASELINE}"]
@@ -242,7 +265,7 @@ def as_evaluations(document: dict[str, Any], pointers: dict[str, str]) -> None:
     """
     if "intervals" in document:
         document.setdefault("paired", True)
-    shared = ("labels", "weights", IDS, *MEANING)
+    shared = ("labels", "weights", IDS, CLUSTERS, *MEANING)
     common = {key: document.pop(key) for key in shared if key in document}
     of_each = {"name": "/scores"} | {key: pointers.get(f"/{key}", f"/{key}") for key in shared}
     scores = document.pop("scores")

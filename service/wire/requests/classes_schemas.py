@@ -22,6 +22,7 @@ from service.inference.intervals import IntervalOptions
 from service.wire import columns
 from service.wire.requests.class_names import matched, without_affixes
 from service.wire.requests.column_fields import LabelColumn, NumberColumn
+from service.wire.requests.evaluation_schemas import ClusteredFields
 from service.wire.requests.fields import (
     Choice,
     ChoiceSet,
@@ -155,6 +156,7 @@ class ClassesRequestSchema(DrawnSchema):
     weights = NumberColumn(
         "The importance of each row, one for each score; 1 by default. A row of weight 0 counts as absent.", minimum=0
     )
+    clusters = ClusteredFields().fields["clusters"]
     lower_is_positive = Flag(
         "If true, a row with a lower score is more likely to belong to the class. False by default."
     )
@@ -207,6 +209,9 @@ class ClassesRequestSchema(DrawnSchema):
         weights = data.get("weights")
         if weights is not None:
             _check_lengths({"weights": weights}, rows)
+        clusters = data.get("clusters")
+        if clusters is not None:
+            _check_lengths({"clusters": clusters.numbers}, rows)
         given = ClassScores(
             tuple(scores),
             [*scores.values()],
@@ -214,6 +219,7 @@ class ClassesRequestSchema(DrawnSchema):
             weights,
             data.get("lower_is_positive", False),
             exclusive,
+            clusters,
         )
         decided = _decided(data, exclusive=exclusive)
         return ClassesRequest(given, charts_of("classes", data), told, decided, data.get("intervals"))

@@ -10,6 +10,7 @@ from marshmallow import ValidationError
 
 from service.curves.arrays import FloatArray
 from service.curves.clock import still_time
+from service.curves.clusters import Clusters
 from service.wire import columns
 from service.wire.formats.json_format import StrictJsonError, parse_json
 from service.wire.requests.fields import (
@@ -142,6 +143,27 @@ class IdColumn(Field):
         """Read all ids."""
         still_time()
         return columns.ids(value)
+
+    def shape(self) -> JsonSchema:
+        """A list of anything."""
+        return {"type": "array", "items": {}}
+
+
+class ClusterColumn(Field):
+    """A list of values that say which rows belong together: text, integers or booleans, none missing."""
+
+    def read(self, value: object) -> Clusters:
+        """Check all items."""
+        still_time()
+        try:
+            found = columns.categories(value)
+        except Wrong as error:
+            detail = error.detail.replace("A slice is", "A cluster is").replace("slices are", "clusters are")
+            raise Wrong("not_a_cluster" if error.code == "not_a_slice" else error.code, detail, error.row) from None
+        if found.values and found.values[-1] is None:
+            row = int((found.numbers == len(found.values) - 1).argmax())
+            raise Wrong("missing", f"This row has no cluster. {columns.LEAVE_OUT}", row)
+        return Clusters.numbered(found.numbers, found.values)  # type: ignore[arg-type]  # none is None
 
     def shape(self) -> JsonSchema:
         """A list of anything."""

@@ -19,10 +19,10 @@ from service.inference.differences import ADJUSTMENTS, AGAINST, DifferenceOption
 from service.inference.intervals import resamples_show
 from service.inference.methods import RESAMPLED_METHODS
 from service.wire.requests.decisions_schemas import DecisionList
-from service.wire.requests.evaluation_schemas import EvaluationSchema
+from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Flag, Text, invalid, missing_field
 from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
-from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high
+from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high, refuse_bca
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.wrong import Wrong
@@ -51,7 +51,7 @@ class ComparisonsRequest:
         return max(evaluation.rows for evaluation in self.evaluations.values())
 
 
-class NamedEvaluationSchema(EvaluationSchema):
+class NamedEvaluationSchema(ClusteredFields, EvaluationSchema):
     """One of several evaluations."""
 
     component = "NamedEvaluation"
@@ -98,8 +98,8 @@ class ComparisonsRequestSchema(DrawnSchema):
     )
     paired = Flag(
         "Whether all evaluations have the same examples in the same order, so that differences are more certain; "
-        "labels and weights must then agree row by row. By default `true` for columns of one table and with `ids`, "
-        "`false` otherwise. Needs `intervals`."
+        "labels and weights must then agree row by row, and so must clusters where given. By default `true` for "
+        "columns of one table and with `ids`, `false` otherwise. Needs `intervals`."
     )
     against = Choice(
         AGAINST,
@@ -141,6 +141,7 @@ class ComparisonsRequestSchema(DrawnSchema):
         differences = DifferenceOptions(data["intervals"], **given) if "intervals" in data else None
         if differences is not None:
             _check_level(differences, len(evaluations))
+            refuse_bca(differences.intervals, evaluations.values())
         if "metrics" in data and "decisions" not in data:
             raise invalid("missing", "metrics need decisions.", "decisions")
         decided = tuple(data.get("decisions", ())), data.get("metrics")

@@ -21,13 +21,14 @@ from service.inference.intervals import IntervalOptions, resamples_show
 from service.wire.requests.column_fields import NumberColumn
 from service.wire.requests.curve_table_schemas import BandSchema, GainsSchema, NetBenefitSchema, ReliabilitySchema
 from service.wire.requests.decisions_schemas import DecisionList
-from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
+from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema, SampleSchema
 from service.wire.requests.fields import Choice, ChoiceSet, Number, invalid, missing_field
 from service.wire.requests.interval_schemas import (
     MOST_OPERATING_POINTS,
     IntervalsSchema,
     OperatingPointSchema,
     level_too_high,
+    refuse_bca,
 )
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
@@ -121,7 +122,7 @@ class CurvesRequest:
         return max(0 if table is None else table.rows for table in samples)
 
 
-class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
+class CurvesRequestSchema(MarkedSchema, ClusteredFields, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
     component = "CurvesRequest"
@@ -196,6 +197,8 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
             if soft and name in data:
                 message = f"Soft labels are probabilities, not observed classes: they have no {name}."
                 raise invalid("exclusive", message, name)
+        if "clusters" in data and "band" in data:
+            raise invalid("exclusive", "No band is known that keeps its level with clusters.", "band")
         _check_band(data.get("band"), data.get("intervals", IntervalOptions()))
         tuning: Sample | None = data.get("tuning")
         if tuning is not None and "thresholds" in data:
@@ -207,6 +210,7 @@ class CurvesRequestSchema(MarkedSchema, EvaluationSchema):
             data["include"] = frozenset()
         if "metrics" in data and not ("decisions" in data or "points" in data.get("include", {"points"})):
             raise invalid("exclusive", "These are for decisions and for points; ask for one of them.", "metrics")
+        refuse_bca(data.get("intervals"), [evaluation])
         options = CurvesOptions(**{name: data[name] for name in CurvesOptions.__slots__ if name in data})
         intervals, band = data.get("intervals"), data.get("band")
         return CurvesRequest(evaluation, options, intervals, band, charts_of("curves", data))

@@ -13,7 +13,7 @@ from service.curves.counts import Counts, total
 from service.curves.errors import DomainError, LengthsDiffer
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
-from service.wire.requests.column_fields import IdColumn, LabelColumn, NumberColumn
+from service.wire.requests.column_fields import ClusterColumn, IdColumn, LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.faults import DOMAIN_ERROR_CODES
 from service.wire.requests.fields import Flag, Number, Scalar, invalid
@@ -103,6 +103,16 @@ class SampleFields(ObjectSchema):
     )
 
 
+class ClusteredFields(ObjectSchema):
+    """What samples of operations with intervals may have."""
+
+    clusters = ClusterColumn(
+        "Which rows belong together, such as those of one patient: text, integers or booleans, one for each score. "
+        "Rows of one cluster are not independent, so intervals and p-values count clusters; values stay as they are.",
+        example=["a", "a", "b"],
+    )
+
+
 class SampleSchema(SampleFields):
     """A sample that is never counts: the tuning sample."""
 
@@ -128,7 +138,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
 
     counts = ObjectField(CountsSchema())
     groups = GroupsField()
-    sample_only: tuple[str, ...] = ("scores", "labels", "weights", "ids", "positive_label")
+    sample_only: tuple[str, ...] = ("scores", "labels", "weights", "ids", "clusters", "positive_label")
     not_of_groups: tuple[str, ...] = sample_only
     heir: str | None = None
     json_only = frozenset({"counts", "groups", "dataset", "where", "tolerance"})
@@ -167,7 +177,7 @@ class EvaluationSchema(DatasetSchema, SampleFields):
     @staticmethod
     def soft_sample(data: dict[str, Any]) -> Sample:
         """Build a sample of soft labels."""
-        for name in ("labels", "positive_label", "ids"):
+        for name in ("labels", "positive_label", "ids", "clusters"):
             if name in data:
                 raise invalid("exclusive", "This is for labels, but soft_labels are given too.", name)
         if "scores" not in data:
@@ -207,7 +217,8 @@ def _sample(data: dict[str, Any]) -> Sample:
             raise invalid("missing", "A sample needs scores and labels; null and [] count as absent.", name)
     try:
         positive, rest = data["labels"]
-        sample = Sample(data["scores"], positive, data.get("weights"), data.get("lower_is_positive", False), rest)
+        lower = data.get("lower_is_positive", False)
+        sample = Sample(data["scores"], positive, data.get("weights"), lower, rest, clusters=data.get("clusters"))
         if "ids" in data and len(data["ids"]) != sample.rows:
             raise LengthsDiffer.of("ids", len(data["ids"]), "scores", sample.rows)
     except DomainError as error:

@@ -23,10 +23,10 @@ from service.inference.metric import METRIC_NAMES, OF_ALL_SCORES, PARTIAL, Metri
 from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
-from service.wire.requests.evaluation_schemas import EvaluationSchema
+from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema
 from service.wire.requests.fields import Choice, Flag, Number, Text, Whole, beyond, invalid, missing_field
 from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
-from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high
+from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high, refuse_bca
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
@@ -256,7 +256,7 @@ class GatesRequest:
         return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
 
 
-class BaselineSchema(EvaluationSchema):
+class BaselineSchema(ClusteredFields, EvaluationSchema):
     """The evaluation that changes are measured from."""
 
     component = "Baseline"
@@ -273,13 +273,14 @@ class BaselineSchema(EvaluationSchema):
         return self.identified(data)
 
 
-class RulesRequestSchema(EvaluationSchema):
+class RulesRequestSchema(ClusteredFields, EvaluationSchema):
     """An evaluation, perhaps a baseline, and rules about them."""
 
     baseline = ObjectField(BaselineSchema())
     paired = Flag(
         "If true, evaluation and baseline have the same examples in the same order: both must be samples with equal "
-        "labels and weights row by row, otherwise the answer is 422, `not_paired`. False by default; with `ids`, true."
+        "labels and weights row by row, and equal clusters if both have some, otherwise the answer is 422, "
+        "`not_paired`. False by default; with `ids`, true."
     )
     intervals = ObjectField(IntervalsSchema())
     rules = ObjectList(
@@ -318,6 +319,7 @@ class RulesRequestSchema(EvaluationSchema):
         paired = paired or (baseline is not None and baseline.ids is not None)
         options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
         _check_levels(options)
+        refuse_bca(options.intervals, (evaluation.evaluation, compared))
         return evaluation.evaluation, compared, options
 
 

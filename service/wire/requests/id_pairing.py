@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from service.curves.arrays import IntArray
+from service.curves.clusters import numbered_together
 from service.curves.confusion import Evaluation
 from service.curves.sample import Sample
 from service.wire.columns import Ids, partners
@@ -56,17 +57,21 @@ def in_order_of(first: Identified, other: Identified, there: str) -> Evaluation:
         scores=sample.scores[order],
         labels=sample.labels[order],
         weights=None if sample.weights is None else sample.weights[order],
+        clusters=None if sample.clusters is None else sample.clusters.take(order),
     )
     differ = np.flatnonzero(one.labels != sample.labels)
     ours, theirs = ("positive", "negative") if one.labels[differ[:1]].any() else ("negative", "positive")
     _refuse(first.ids, "labels", differ, f": {theirs} here, {ours} in {there}")
     weights = (np.ones(1) if each.weights is None else each.weights for each in (one, sample))
     _refuse(first.ids, "weights", np.flatnonzero(np.broadcast_to(np.not_equal(*weights), one.labels.shape)), "")
+    if one.clusters is not None and sample.clusters is not None:
+        one_side, other_side = numbered_together([one.clusters, sample.clusters])
+        _refuse(first.ids, "clusters", np.flatnonzero(one_side.numbers != other_side.numbers), "")
     return sample
 
 
 def _refuse(ids: Ids, field: str, differ: IntArray, how: str) -> None:
-    """Raise Unpaired if there are rows whose label or weight differs; `how` says it of the first."""
+    """Raise Unpaired if there are rows whose label, weight or cluster differs; `how` says it of the first."""
     if differ.size:
         told = ids.counted(differ, f"paired with other {field}")
         raise Unpaired(field, Wrong("not_paired", f"{told}{how}."))

@@ -3,15 +3,17 @@
 A loaded schema is the domain's object. Knows the options of the statistics; nothing of bytes.
 """
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from marshmallow import post_load
+from marshmallow import ValidationError, post_load
 
 from service.curves.operating_points import METRICS, OperatingPoint
 from service.inference.intervals import IntervalOptions, resamples_show
 from service.inference.methods import INTERVAL_METHODS, RESAMPLED_METHODS
 from service.wire.requests.fields import Choice, Number, Whole, invalid
 from service.wire.requests.object_schemas import ObjectSchema
+from service.wire.wrong import Wrong
 
 FEWEST_RESAMPLES, MOST_RESAMPLES = 100, 10_000
 """With fewer, the ends of a 95 % interval are nearly the least and the greatest resample: noise, not an interval."""
@@ -61,6 +63,14 @@ class IntervalsSchema(ObjectSchema):
         if options.method in RESAMPLED_METHODS and not resamples_show(options.level, options.resamples):
             raise invalid("out_of_range", level_too_high(options.resamples), "level")
         return options
+
+
+def refuse_bca(intervals: IntervalOptions | None, evaluations: Iterable[object]) -> None:
+    """Refuse the method bca for samples with clusters."""
+    clustered = any(getattr(each, "clusters", None) is not None for each in evaluations)
+    if clustered and intervals is not None and intervals.method == "bca":
+        fault = Wrong("exclusive", "bca leaves out single rows, and these have clusters; take bootstrap or logit.")
+        raise ValidationError({"intervals": {"method": [fault]}})
 
 
 def level_too_high(resamples: int) -> str:

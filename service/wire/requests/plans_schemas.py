@@ -110,7 +110,7 @@ class PlansRequestSchema(RulesRequestSchema):
         power = data.get("power", POWER)
         if "assumptions" not in data:
             return PlansRequest(*self.checked(data), power)
-        for name in (*EvaluationSchema().fields, "baseline"):
+        for name in (*EvaluationSchema().fields, "clusters", "baseline"):
             if name in data:
                 raise invalid("exclusive", "This is of a pilot, but there are assumptions in its place.", name)
         if data.get("paired") is False:

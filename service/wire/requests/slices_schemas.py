@@ -23,7 +23,7 @@ from service.inference.sliced import SliceOptions, Slicing
 from service.wire.columns import Categories, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.decisions_schemas import DecisionList
-from service.wire.requests.evaluation_schemas import EvaluationSchema, SampleSchema
+from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema, SampleSchema
 from service.wire.requests.fields import ChoiceSet, Field, JsonSchema, invalid, missing_field
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import ClosedIntervalsSchema, OperatingPointSchema
@@ -174,7 +174,7 @@ class SlicesRequest:
         return self.sample.rows
 
 
-class SlicesRequestSchema(DatasetSchema, SampleSchema, DrawnSchema):
+class SlicesRequestSchema(DatasetSchema, ClusteredFields, SampleSchema, DrawnSchema):
     """A request for slices: a sample or groups, and its options."""
 
     component = "SlicesRequest"

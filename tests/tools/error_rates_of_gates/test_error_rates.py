@@ -14,6 +14,9 @@ from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
 from tests.tools.error_rates_of_gates.cells import simulated as simulated_cell
+from tests.tools.error_rates_of_gates.clusters import ClusteredCell
+from tests.tools.error_rates_of_gates.clusters import markdown as markdown_of_clusters
+from tests.tools.error_rates_of_gates.clusters import simulated as simulated_clusters
 from tests.tools.error_rates_of_gates.parts import PARTS
 from tests.tools.error_rates_of_gates.parts import markdown as markdown_of_parts
 from tests.tools.error_rates_of_gates.parts import simulated as simulated_parts
@@ -42,6 +45,24 @@ def test_a_case_has_its_row() -> None:
 def test_a_cell_has_its_row(simulation: Any, as_table: Any) -> None:
     found = simulation(Cell(100, 300, 0.9, 0.05, 0.9), 5)
     assert as_table(found).splitlines()[-1].startswith("| 100 / 300, 0.9 less 0.05, alike | ")
+
+
+@pytest.mark.parametrize("more", [{}, {"ties": True}, {"weights": True}])
+def test_a_cell_of_clusters_has_its_row(more: dict[str, bool]) -> None:
+    cell = ClusteredCell(constant=True, skewed=False, clusters=20, alike=0.3, area=0.9, **more)
+    found = simulated_clusters(cell, 4)
+    assert markdown_of_clusters([found], 4).splitlines()[-1].startswith("| constant, 5, 20, 0.3, 0.9")
+    assert {tally.sets for tally in found[1].values()} == {4}
+
+
+@pytest.mark.parametrize("more", [{}, {"ties": True}])
+def test_the_truth_of_clusters_is_that_of_many(more: dict[str, bool]) -> None:
+    cell = ClusteredCell(constant=False, skewed=True, clusters=60_000, alike=0.3, area=0.9, **more)
+    current, better = (EvaluatedModel.of(sample) for sample in cell.samples(np.random.default_rng(3)))
+    roc, less = cell.areas
+    assert better.value(Metric("roc")) == pytest.approx(roc, abs=0.004)
+    assert current.value(Metric("roc")) == pytest.approx(roc + less, abs=0.004)
+    assert better.value(Metric("average_precision")) == pytest.approx(cell.pr(0.5), abs=0.004)
 
 
 @pytest.mark.parametrize("cell", [CELL, replace(CELL, ties=True)])
