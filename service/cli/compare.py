@@ -1,14 +1,13 @@
 """The screen of `rocpr compare`: which classifier is best where; and how several FILEs become one request."""
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable
 from itertools import groupby
-from pathlib import PurePath
 from typing import Any
 
 import click
 
-from service.cli.asking import Question, RequestPart
+from service.cli.asking import Question
+from service.cli.compared_files import asked_of_pairs, is_paired, named_files, question_of_files
 from service.cli.decision_lines import decision_lines
 from service.cli.decision_options import DECISION_OPTIONS, decision_texts
 from service.cli.layout import (
@@ -22,38 +21,24 @@ from service.cli.layout import (
     warning_lines,
 )
 from service.cli.operation_command import Named, Screen
-from service.cli.options import NAME_LIST, Texts
-from service.cli.own_options import FOR_OPTION, of_one_file, texts_of_files
-from service.cli.sources import FileAccess
-from service.curves.comparison import MOST_EVALUATIONS
+from service.cli.options import NAME_LIST
+from service.cli.own_options import FOR_OPTION
 from service.inference.rules import percent
 from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
-from service.wire.formats.inputs import IDS
-from service.wire.formats.json_format import StrictJsonError
-from service.wire.formats.query_options import names_or_json
 from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
-from service.wire.wrong import Wrong
-
-_UNNAMED = ""
-"""The key of a single file without a name: a table or a request with all evaluations."""
 
 _WITH_OPTIONS = ("indices", "decisions", "metrics")
 """Those that have an option of their name."""
 
-_FEWEST = 2
 _SHORT_NAME = 11
 """The longest name that is on the same line as its areas."""
-
-_OF_REQUEST = ("indices", "decisions", "metrics", "intervals")
-"""The options that are about all evaluations together."""
 
 _LEVEL = 0.95
 _DECIMALS_OF_LEVELS = 12
 _SAID_BELOW = "maybe_paired"
 _COMPARISONS = OPERATIONS["comparisons"]
-_EVALUATION = one_evaluation(READING_FIELDS)
 _JOINT_HULL = ("threshold", "tp", "fp", "tpr", "fpr", "suppliers")
 
 _HELP = """Find which of 2 to 50 classifiers is best where.
@@ -70,81 +55,6 @@ or JSON, a request body for POST /v1/comparisons.
 """
 
 
-def _named_files(context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, str]:
-    """The path of every NAME=FILE, or of one FILE. Raises UsageError.
-
-    A name has no equals sign. A FILE without a NAME is named after itself, without the suffix, unless an engine reads
-    it: a glob or a table gives no usable name.
-    """
-    if len(words) == 1 and "=" not in words[0]:
-        return {_UNNAMED: words[0]}
-    if not _FEWEST <= len(words) <= MOST_EVALUATIONS:
-        raise click.UsageError(f"The command takes {_FEWEST} to {MOST_EVALUATIONS} files, not {len(words)}.")
-    paths: dict[str, str] = {}
-    for word in words:
-        name, _, path = word.partition("=")
-        if "=" not in word and word != "-" and context.params.get("engine") is None:
-            name, path = PurePath(word).stem, word
-        if not (name and path):
-            file = path or name
-            example = "new" if file == "-" else PurePath(file).stem
-            raise click.UsageError(f"{word!r} is not NAME=FILE; put a name first, as in {example}={file}.")
-        if name in paths:
-            raise click.UsageError(f"More than one file has the name {name!r}; name them, as in old={path}.")
-        paths[name] = path
-    return paths
-
-
-def _question(paths: Mapping[str, str], given: Texts, access: FileAccess, options: dict[str, Any]) -> Question:
-    """Put several files together, or ask about the columns of one. Raises UsageError."""
-    own = texts_of_files(options.pop("own"), {name: name for name in paths if name != _UNNAMED})
-    of_request = {name: _value(name, given.pop(name)) for name in _OF_REQUEST if name in given}
-    if _UNNAMED in paths and access.engine is not None:
-        raise click.UsageError("With --engine, give every classifier as NAME=FILE.")
-    sources = access.joined(access.sources([*paths.values()], given))
-    if _UNNAMED in paths:
-        names = names_or_json(given.get("scores", "[]"))
-        if sources[0].is_table and isinstance(names, list) and len(names) == 1:
-            raise click.UsageError(
-                f"--scores {names[0]} is one classifier; name the columns of all, as in --scores old,new."
-            )
-        parts = [RequestPart(sources[0], _COMPARISONS.form, given, given)]
-        return Question("comparisons", parts, access.server, of_request, (*of_request,))
-    parts = []
-    for row, (name, source) in enumerate(zip(paths, sources, strict=True)):
-        texts = given | own.get(name, {})
-        spelled = partial(of_one_file, name)
-        parts.append(RequestPart(source, _EVALUATION, texts, texts, f"/evaluations/{row}", name, spelled=spelled))
-    return Question("comparisons", parts, access.server, of_request)
-
-
-def _value(name: str, text: str) -> object:
-    """Read the text of an option about all evaluations. Raises UsageError."""
-    if name in {"indices", "metrics"}:
-        return names_or_json(text)
-    try:
-        return _COMPARISONS.form.fields[name].from_text(text, decimal_comma=False)
-    except (StrictJsonError, Wrong) as error:
-        raise click.UsageError(f"--{name}: {error}") from None
-
-
-def _is_paired(question: Question, options: Mapping[str, Any]) -> bool:
-    """Whether all have the same rows: as said, by ids, or as columns of one table."""
-    part = question.parts[0]
-    if IDS in part.given:
-        return True
-    if part.place or part.source.is_table:
-        return bool(options["paired"]) or not part.place
-    return bool(options["paired"] or question.document.get("paired"))
-
-
-def _asked(question: Question, options: Mapping[str, Any]) -> dict[str, object]:
-    """What the summary requests: how they differ, at the level that was asked for."""
-    how = {"against": "all" if options["all_pairs"] else "first", "adjust": "holm" if options["holm"] else "none"}
-    paired = {} if IDS in question.parts[0].given else {"paired": _is_paired(question, options)}
-    return how | paired | {"intervals": question.fields.get("intervals", {})}
-
-
 def _lines(document: Document, *, question: Question, paired: bool, all_pairs: bool, holm: bool) -> Iterable[str]:
     """Format an answer for a reader."""
     names, sources = document["auc"]["name"], [part.source for part in question.parts]
@@ -158,7 +68,7 @@ def _lines(document: Document, *, question: Question, paired: bool, all_pairs: b
     yield from direction_lines(document)
     yield ""
     maybe_paired = any(warning["code"] == _SAID_BELOW for warning in document["warnings"])
-    how = "paired" if _is_paired(question, {"paired": paired}) else "not paired"
+    how = "paired" if is_paired(question, {"paired": paired}) else "not paired"
     how += ", adjusted for the number of pairs" * holm
     of_whom = "of each from those before it" if all_pairs else "from the first"
     level = _level_of_all(document["differences"]) if holm else _level(document["differences"])
@@ -308,10 +218,10 @@ SCREEN = Screen(
     engine="exact",
     named=Named(
         click.Argument(
-            ["files"], metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=_named_files
+            ["files"], metavar="[NAME=]FILE [NAME=]FILE ... | FILE", nargs=-1, required=True, callback=named_files
         ),
         one_evaluation({name: _COMPARISONS.form.fields[name] for name in (*READING_FIELDS, *_WITH_OPTIONS)}),
-        _question,
-        _asked,
+        question_of_files,
+        asked_of_pairs,
     ),
 )
