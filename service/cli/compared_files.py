@@ -32,7 +32,7 @@ _OF_REQUEST = ("indices", "decisions", "metrics", "intervals")
 """The options that are about all evaluations together."""
 
 _EVALUATION = one_evaluation(READING_FIELDS)
-_FORM = OPERATIONS["comparisons"].form
+_OF_ALL_FILES = OPERATIONS["comparisons"].form
 
 
 def named_files(context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, str]:
@@ -73,7 +73,7 @@ def question_of_files(paths: Mapping[str, str], given: Texts, access: FileAccess
             raise click.UsageError(
                 f"--scores {names[0]} is one classifier; name the columns of all, as in --scores old,new."
             )
-        parts = [RequestPart(sources[0], _FORM, given, given)]
+        parts = [RequestPart(sources[0], _OF_ALL_FILES, given, given)]
         return Question("comparisons", parts, access.server, of_request, (*of_request,))
     parts = []
     for row, (name, source) in enumerate(zip(paths, sources, strict=True)):
@@ -88,7 +88,7 @@ def _value(name: str, text: str) -> object:
     if name in {"indices", "metrics"}:
         return names_or_json(text)
     try:
-        return _FORM.fields[name].from_text(text, decimal_comma=False)
+        return _OF_ALL_FILES.fields[name].from_text(text, decimal_comma=False)
     except (StrictJsonError, Wrong) as error:
         raise click.UsageError(f"--{name}: {error}") from None
 
