@@ -10,7 +10,7 @@ from service.operations.curves import ANSWER as OF_ALL_ROWS
 from service.operations.operation import Operation, Selection
 from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, decision_columns
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, SHARED_AREA_COLUMNS, area_ends, reason_of
-from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, Nested
+from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, KeyedRows, Nested
 from service.wire.answers.repeated_names import refuse_many_metrics, refuse_many_slices
 from service.wire.formats.inputs import GROUPS, SAMPLE
 from service.wire.formats.tables import IN_SLICES, TableForm
@@ -93,6 +93,18 @@ _OF_ALL_ROWS = tuple(
     if part.name in {"positives", "negatives", "auc", "intervals", "operating_points", "decisions"}
 )
 
+_INTERVALS_OF_AREAS = next(part for part in OF_ALL_ROWS if isinstance(part, KeyedRows) and part.name == "intervals")
+_WORST = replace(
+    _INTERVALS_OF_AREAS,
+    name="worst",
+    about="If you asked for `intervals`, those of the least true area of all slices that have one, whichever it is: "
+    "the lower end is the least of all lower ends, and the upper end the least of all upper ends, at a level adjusted "
+    "for their number (Bonferroni). So it holds although the slice is chosen by looking.",
+    of=lambda found: found.worst or ABSENT,
+    others=(),
+    component="WorstOfSlices",
+)
+
 _OVERALL = AnswerRow(
     "overall",
     "All rows together.",
@@ -136,6 +148,7 @@ OPERATION = Operation(
             parts=_OF_ALL_ROWS,
         ),
         _SLICES,
+        _WORST,
         _POINTS,
         _DECISIONS,
     ),

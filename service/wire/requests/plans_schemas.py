@@ -15,6 +15,7 @@ from service.inference.gate import GateOptions
 from service.inference.plans import POWER
 from service.inference.rules import Rule
 from service.wire.requests.evaluation_schemas import EvaluationSchema
+from service.wire.requests.gate_slices import SlicedEvaluationSchema
 from service.wire.requests.fields import Number, invalid
 from service.wire.requests.gates_schemas import RulesRequestSchema
 from service.wire.requests.id_pairing import Identified
@@ -110,7 +111,7 @@ class PlansRequestSchema(RulesRequestSchema):
         power = data.get("power", POWER)
         if "assumptions" not in data:
             return PlansRequest(*self.checked(data), power)
-        for name in (*EvaluationSchema().fields, "baseline"):
+        for name in (*SlicedEvaluationSchema().fields, "baseline"):
             if name in data:
                 raise invalid("exclusive", "This is of a pilot, but there are assumptions in its place.", name)
         if data.get("paired") is False:
