@@ -8,9 +8,11 @@ comparisons procedure is conservative".
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
+
+from service.curves.arrays import FloatArray
 
 _QUADRATURE_POINTS, _FARTHEST_PLACE = 200, 8.0
 _GREATEST_RANGE = 40.0
@@ -19,7 +21,7 @@ _QUANTILE_HALVINGS = 60
 
 def range_probability(q: float, count: int) -> float:
     """The probability that the range of `count` variables is at most q; 0.95 for 3.3145 and three of them."""
-    places, weights = np.polynomial.legendre.leggauss(_QUADRATURE_POINTS)
+    places, weights = _quadrature()
     x = _FARTHEST_PLACE * places
     density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     between = np.array([_normal(each + q) - _normal(each) for each in x.tolist()])
@@ -37,6 +39,12 @@ def range_quantile(level: float, count: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if range_probability(middle, count) < (1 + level) / 2 else (low, middle)
     return high
+
+
+@cache
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    """The points and the weights of Gauss and Legendre on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(_QUADRATURE_POINTS)
 
 
 def _normal(x: float) -> float:

@@ -73,7 +73,6 @@ def _(field: CategoryColumns) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by i
         yield Wrong(value, "not_an_object", "Must be an object of columns, such as")
     many = {f"column {number}": ["a"] * 6 for number in range(11)}
     yield Wrong(many, "wrong_length", "Must have 0 to 10 columns, not 11.")
-    yield Wrong({"a/b": [0.5] * 6}, "not_a_slice", "A slice is text, an integer or a boolean;", "/a~1b/0")
 
 
 @wrong_values.register

@@ -148,9 +148,8 @@ def _check_bound(data: dict[str, Any], metric: Metric) -> None:
     if kind in CHANGES and (metric.better < 0) != (kind == "max_rise"):
         other, better = ("max_drop", "Higher") if kind == "max_rise" else ("max_rise", "Lower")
         raise invalid("exclusive", f"{better} {metric.name} is better: use {other}, not {kind}.", kind)
-    low, high = (-metric.span, metric.span) if kind in CHANGES else metric.limits
-    if kind == "max_gap":
-        low, high = 0.0, metric.span
+    ends = {"max_gap": (0.0, metric.span)} | dict.fromkeys(CHANGES, (-metric.span, metric.span))
+    low, high = ends.get(kind, metric.limits)
     if not low <= data[kind] <= high:
         raise ValidationError({kind: [beyond(low, "below") if data[kind] < low else beyond(high, "above")]})
     proved = data.get("prove")

@@ -159,8 +159,9 @@ def markdown(alone: int, sets: int, seed: int = 1) -> str:
         print(one, file=sys.stderr, flush=True)
         lines.append(f"| {one} | {' | '.join(_percent(each) for each in one.alarms(alone, seed))} |")
     verdicts = (
-        f"The 95 % interval of the worst slice's area, and of the gap between slices, from {sets:,} data sets: how often "
-        "it contains the truth, and how often a rule passes at its bound and is proven to miss it there; 2.5 promised."
+        f"The 95 % interval of the worst slice's area, and of the gap between slices, from {sets:,} data sets: how "
+        "often it contains the truth, and how often a rule passes at its bound and is proven to miss it there; 2.5 "
+        "promised."
     )
     lines += [
         "",

@@ -22,6 +22,7 @@ from tests.tools.error_rates_of_gates.plans import CELLS as PLAN_CELLS
 from tests.tools.error_rates_of_gates.plans import markdown as markdown_of_plans
 from tests.tools.error_rates_of_gates.plans import simulated as simulated_plans
 from tests.tools.error_rates_of_gates.simulation import Case, simulated
+from tests.tools.error_rates_of_gates.slices import ManySlices, OneShare, OneSlice
 
 pytestmark = pytest.mark.all
 
@@ -42,6 +43,16 @@ def test_a_case_has_its_row() -> None:
 def test_a_cell_has_its_row(simulation: Any, as_table: Any) -> None:
     found = simulation(Cell(100, 300, 0.9, 0.05, 0.9), 5)
     assert as_table(found).splitlines()[-1].startswith("| 100 / 300, 0.9 less 0.05, alike | ")
+
+
+def test_slices_have_their_rows() -> None:
+    alone = OneSlice("average_precision", 20, 30, 0.9).alarms(5, 1)
+    assert len(alone) == len(OneShare(20, 0.9).alarms(5, 1)) == 4
+    many = ManySlices(3, 20, 30, 0.85, 1)
+    for rule in (lambda truth: {"min": truth}, lambda truth: {"max_gap": truth}):
+        contains, passes, misses = many.verdicts(rule, 5, 1)
+        assert 0 <= passes <= 1
+        assert contains + misses <= 1
 
 
 @pytest.mark.parametrize("cell", [CELL, replace(CELL, ties=True)])
