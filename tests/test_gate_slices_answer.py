@@ -173,6 +173,14 @@ class TestChanges:
         assert [each["code"] for each in found["warnings"]] == ["skipped_slices"]
         assert refused(body | {"baseline": old}) == [("/baseline/slices", "missing")]
 
+    def test_a_slice_that_the_baseline_lacks_is_judged_by_rules_of_the_value(self):
+        rows = [row for row in range(ROWS) if COUNTRY[row] != "IT"]
+        old = {"scores": [OLD[row] for row in rows], "labels": [LABELS[row] for row in rows]}
+        sliced = old | {"slices": {"country": [COUNTRY[row] for row in rows]}}
+        rules = [{"metric": "roc", "max_drop": 1, "slices": ["country"]}, CERTAIN]
+        found = gate(BODY | {"baseline": sliced, "rules": rules})["checks"][1]
+        assert found == one(CERTAIN)
+
 
 class TestGaps:
     def test_a_gap_is_the_greatest_less_the_least(self):

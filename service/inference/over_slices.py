@@ -16,6 +16,7 @@ Knows models, estimates and checks. Sources: Berger 1982, "Multiparameter hypoth
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from service.curves.clock import in_time
@@ -70,12 +71,13 @@ def checks_over_slices(models: Models, options: GateOptions) -> tuple[dict[Rule,
     """Check the rules over slices: {rule: its check}, and warnings."""
     checks: dict[Rule, Check] = {}
     warnings: list[CurvesWarning] = []
-    for names, rows in options.slicings.items():
-        rules = [rule for rule in options.rules if rule.slices == names]
+    for (names, rows), against in in_time(product(options.slicings.items(), (False, True))):
+        rules = [rule for rule in options.rules if rule.slices == names and rule.is_change == against]
+        if not rules:
+            continue
         decisions = [rule.decision for rule in rules if rule.decision is not None]
-        against = any(rule.is_change for rule in rules)
         slices = sliced_models(models, rows, decisions, options.how, against=against)
-        for rule in in_time(rules):
+        for rule in rules:
             found = list(_found(rule, slices, options))
             check = _gap if rule.kind == "max_gap" else _worst
             checks[rule] = check(rule, found, rows.evaluation, options)
