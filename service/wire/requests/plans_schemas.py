@@ -11,12 +11,11 @@ from marshmallow import post_load
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
 from service.inference.assumed import RAREST, Assumptions, typical_samples
-from service.inference.gate import GateOptions
 from service.inference.plans import POWER
 from service.inference.rules import Rule
-from service.wire.requests.evaluation_schemas import EvaluationSchema
-from service.wire.requests.gate_slices import SlicedEvaluationSchema
+from service.inference.verdicts import GateOptions
 from service.wire.requests.fields import Number, invalid
+from service.wire.requests.gate_slices import SlicedEvaluationSchema
 from service.wire.requests.gates_schemas import RulesRequestSchema
 from service.wire.requests.id_pairing import Identified
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
