@@ -36,9 +36,6 @@ from service.inference.verdicts import Check, GateOptions, outcome_of, slack_of,
 
 _FEWEST_FOR_INTERVALS = 2
 
-INFLATED_GAP = "inflated_gap"
-SKIPPED_SLICES = "skipped_slices"
-
 
 @dataclass(frozen=True, eq=False)
 class _Found:
@@ -258,10 +255,10 @@ def _warnings_of(rule: Rule, found: Sequence[_Found]) -> Iterator[CurvesWarning]
         codes = dict.fromkeys(each.reason for each in skipped)
         why = ", ".join(f"{code} {sum(each.reason == code for each in skipped)}" for code in codes)
         are = f"{len(skipped)} of {len(found)} slices {'is' if len(skipped) == 1 else 'are'} not judged"
-        yield CurvesWarning(SKIPPED_SLICES, f"{rule.title}: {are}, with {rows[0]} of {rows[1]} rows: {why}.")
+        yield CurvesWarning("skipped_slices", f"{rule.title}: {are}, with {rows[0]} of {rows[1]} rows: {why}.")
     if rule.kind == "max_gap" and rule.confidence is None:
         detail = (
             f"The gap of {rule.of} over {' and '.join(rule.slices or ())} is too great by chance, the more so the more "
             "slices there are and the fewer rows they have; with confidence, the rule takes that into account."
         )
-        yield CurvesWarning(INFLATED_GAP, detail)
+        yield CurvesWarning("inflated_gap", detail)

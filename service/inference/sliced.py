@@ -96,7 +96,7 @@ class Sliced:
 
     rows               (s,) how many rows each slice has: its examples, or its groups if these are sums of weights.
     intervals          {area: the lower and the upper end for each slice}, NaN if it has none; None if not requested.
-    worst              {area: the interval of the least true value of all slices}; None if not requested.
+    worst              {area: the interval of the least true value of all slices that have one}; None if not requested.
     operating_points   k of each slice, slice after slice, (s k,); None if not requested.
     decisions          likewise.
     """
@@ -106,7 +106,7 @@ class Sliced:
     rows: IntArray
     areas: AreaColumns
     intervals: Mapping[str, tuple[FloatArray, FloatArray]] | None
-    worst: Mapping[str, Interval | None] | None
+    worst: Mapping[str, Interval] | None
     operating_points: OperatingPoints | None
     decisions: Decided | None
     warnings: tuple[CurvesWarning, ...]
@@ -177,7 +177,7 @@ class _ReadSlices:
     def __init__(self, count: int, options: SliceOptions, judged: int) -> None:
         self._options = options
         self._judged = judged
-        self.worst: dict[str, Interval | None] = dict.fromkeys(AREAS_WITH_INTERVALS)
+        self.worst: dict[str, Interval] = {}
         self.ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
         self.points = np.full((4, count, len(options.points)), np.nan)
         self.shares = np.full((4, count, len(options.decisions)), np.nan)
@@ -216,7 +216,7 @@ class _ReadSlices:
 
     def _worse(self, metric: Metric, model: EvaluatedModel, interval: Interval) -> Interval:
         """The interval of the least true value, with one slice more, whose own interval is given."""
-        known = self.worst[metric.name]
+        known = self.worst.get(metric.name)
         lower, upper = (interval.lower, 1.0) if known is None else (min(known.lower, interval.lower), known.upper)
         value = model.value(metric)
         if interval.upper < upper and value is not None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from service.curves.area_columns import SHARED_AREAS
+from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.sliced import Sliced, evaluate_slices
 from service.operations.curves import ANSWER as OF_ALL_ROWS
 from service.operations.operation import Operation, Selection
@@ -99,9 +100,13 @@ _WORST = replace(
     name="worst",
     about="If you asked for `intervals`, those of the least true area of all slices that have one, whichever it is: "
     "the lower end is the least of all lower ends, and the upper end the least of all upper ends, at a level adjusted "
-    "for their number (Bonferroni). So it holds although the slice is chosen by looking.",
+    "for their number (Bonferroni). So it holds although the slice is chosen by looking. An area of which no "
+    "slice has an interval is absent, and so is all of it if that is so of every area.",
     of=lambda found: found.worst or ABSENT,
-    others=(),
+    columns=_INTERVALS_OF_AREAS.columns[:-1],  # it has no standard error
+    keys=AREAS_WITH_INTERVALS[:1],
+    others=AREAS_WITH_INTERVALS[1:],
+    inner="WorstInterval",
     component="WorstOfSlices",
 )
 
@@ -121,7 +126,7 @@ def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> S
     if selection.picture is not None or not selection.has("decisions"):
         options = replace(options, decisions=())
     points, decisions = len(options.points), len(options.decisions)
-    of_each = {"overall": 0, "slices": 1, "operating_points": points, "decisions": decisions}
+    of_each = {"overall": 0, "worst": 0, "slices": 1, "operating_points": points, "decisions": decisions}
     tables = of_each.get(str(selection.table), 1 + points + decisions)
     refuse_many_slices(checked.slicing, tables, limits, map(str, options.decisions))
     refuse_many_metrics(checked.slicing, options)
@@ -130,7 +135,7 @@ def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> S
 
 def _asked(checked: SlicesRequest) -> set[str]:
     options = checked.options
-    more = {"operating_points": options.points, "decisions": options.decisions}
+    more = {"operating_points": options.points, "decisions": options.decisions, "worst": options.intervals is not None}
     return {"slices", "overall"} | {name for name, given in more.items() if given}
 
 
@@ -152,6 +157,6 @@ OPERATION = Operation(
         _POINTS,
         _DECISIONS,
     ),
-    tables=(_SLICES, _OVERALL, _POINTS, _DECISIONS),
+    tables=(_SLICES, _OVERALL, _WORST, _POINTS, _DECISIONS),
     asked=_asked,
 )

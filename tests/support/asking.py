@@ -76,6 +76,8 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
     if "intervals" in found and "area" not in found["intervals"]:  # those of comparisons are columns
         keys = ("lower", "upper", "level", "method", "standard_error")
         found["intervals"] = _area_rows(found["intervals"], keys)
+    if "worst" in found:
+        found["worst"] = _area_rows(found["worst"], ("lower", "upper", "level", "method"))
     if "best_tradeoff" in found:
         found["best_tradeoff"] = _stacked(found["best_tradeoff"], lambda one: one)
     return {

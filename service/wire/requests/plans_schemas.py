@@ -111,7 +111,7 @@ class PlansRequestSchema(RulesRequestSchema):
         if "assumptions" not in data:
             return PlansRequest(*self.checked(data), power)
         for name in (*SlicedEvaluationSchema().fields, "baseline"):
-            if name in data:
+            if name in data and not (name == "where" and not data[name]):  # {} filters nothing
                 raise invalid("exclusive", "This is of a pilot, but there are assumptions in its place.", name)
         if data.get("paired") is False:
             raise invalid("exclusive", "The assumed models have the same examples: leave out paired.", "paired")
