@@ -17,7 +17,7 @@ from service.extras import _is_installed
 from service.request import Request
 from service.wire.formats.inputs import COLUMN_PARAMETERS
 from service.wire.media_types import ARROW_FILE, ARROW_STREAM, CSV, JSON, PARQUET, SVG
-from service.wire.requests import slices_schemas
+from service.wire.requests import slice_columns
 from tests.properties.bodies import arrow_body, arrow_file_body, chunked, parquet_body
 from tests.support.asking import LIMITS, answered, ask, errors, read_csv, refusals
 
@@ -267,15 +267,15 @@ def test_columns_of_other_types_tell_no_slices_apart(kind: pa.DataType) -> None:
 
 
 def test_the_number_of_slices_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slices_schemas, "MOST_SLICES", 12)
+    monkeypatch.setattr(slice_columns, "MOST_SLICES", 12)
     assert len(answered("slices", BODY)["slices"]["rows"]) == 12
-    monkeypatch.setattr(slices_schemas, "MOST_SLICES", 11)
+    monkeypatch.setattr(slice_columns, "MOST_SLICES", 11)
     assert refusals("slices", BODY) == [("/slices", "too_many_slices")]
 
 
 def test_combinations_that_are_too_many_to_count_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = answered("slices", BODY)
-    monkeypatch.setattr(slices_schemas, "_DENSE", 2)
+    monkeypatch.setattr(slice_columns, "_DENSE", 2)
     assert answered("slices", BODY) == expected
 
 

@@ -111,7 +111,7 @@ def told_of_source(
         elif not source.is_table:
             place = pointer
         elif code == "missing" or not pointer:
-            place = ""  # the detail names it
+            place, note = "", ""  # the detail names it
         else:
             first = source.first_row(given)
             if row.isdecimal() and first is not None:

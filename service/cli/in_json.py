@@ -55,7 +55,7 @@ class JsonWriter:
                 return list(found.positive.tolist())
             if place.endswith("/ids"):
                 return list(ids(column).cells.to_pylist())
-            if place.startswith("/slices/"):
+            if place.startswith(("/slices/", "/baseline/slices/")):
                 found_slices = categories(column)
                 return [found_slices.values[number] for number in found_slices.numbers.tolist()]
             cells = finite_in_order(numbers(column, nullable=place.endswith("/threshold"))).tolist()

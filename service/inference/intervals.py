@@ -239,7 +239,7 @@ def area_difference_ends(values: Sequence[float], spread: Spread, z: float) -> E
     `widened` for the smaller class.
     """
     z, (a, b) = widened(z, spread.fewest), values
-    one, other = (_probit_ends(value, error, z) for value, error in zip(values, spread.errors, strict=True))
+    one, other = (probit_ends(value, error, z) for value, error in zip(values, spread.errors, strict=True))
     lower, upper = mover_ends(values, (one, other), spread.one_minus_correlation)
     reach = _reach(spread, z)
     return min(lower, a - b - reach), max(upper, a - b + reach)
@@ -260,7 +260,7 @@ def _reach(spread: Spread, z: float) -> float:
     return half + math.hypot(half, z * spread.error)
 
 
-def _probit_ends(value: float, standard_error: float, z: float) -> Ends:
+def probit_ends(value: float, standard_error: float, z: float) -> Ends:
     """Φ(Φ⁻¹(A) ± z SE/φ(Φ⁻¹(A))), for an area strictly between 0 and 1."""
     at = _NORMAL.inv_cdf(value)
     half = z * standard_error / max(_NORMAL.pdf(at), sys.float_info.min)

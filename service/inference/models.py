@@ -8,6 +8,7 @@ If two models are paired, their examples are the same, row by row: then resample
 scores of one example together. Knows the mathematics and the names of metrics; nothing of intervals or verdicts.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -46,12 +47,15 @@ class EvaluatedModel:
 
     rows   the table's row of each example, if the sample may be paired with another.
     known  the areas, if already computed.
+    made   the thresholds of decisions that were made on more rows than these: NaN for one that calls nothing positive,
+           None for one that no row met.
     """
 
     evaluation: Evaluation | Arranged
     table: ConfusionTable
     rows: IntArray | None = None
     known: Areas | None = None
+    made: Mapping[Decision, float | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, evaluation: Evaluation | Arranged, *, paired: bool = False) -> "EvaluatedModel":
@@ -198,7 +202,8 @@ class EvaluatedModel:
         if metric.part is not None:
             return float(partial_areas(self.table, [metric.part]).mean[0]), None
         if metric.decision is not None:
-            row = self._row_of(metric.decision, metric.name)
+            made = metric.decision in self.made
+            row = self._made_row(metric.decision) if made else self._row_of(metric.decision, metric.name)
             if row is None:
                 return np.nan, None
             counts = self.table.tp[[row]], self.table.fp[[row]]
@@ -206,6 +211,13 @@ class EvaluatedModel:
         assert metric.at is not None  # noqa: S101  # every metric but an area has a place
         points = operating_points(self.table, [OperatingPoint(metric.name, metric.at)])
         return float(points.value[0]), None
+
+    def _made_row(self, decision: Decision) -> int | None:
+        """The row of a decision that was made on more rows."""
+        threshold = self.made[decision]
+        if threshold is None or np.isnan(threshold):
+            return None if threshold is None else 0
+        return row_at_threshold(self.table, self.evaluation, threshold)
 
     def _row_of(self, decision: Decision, name: str) -> int | None:
         """The row of a decision; None if open groups leave it unknown, or no row meets it."""

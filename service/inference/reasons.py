@@ -1,4 +1,7 @@
-"""Why a rule is not met, in one sentence with its numbers. Knows rules, intervals and bounds only."""
+"""Why a rule is not met, in one sentence with its numbers. Knows rules, intervals and bounds only.
+
+`where` continues the metric's name in a rule over slices, such as " of country DE".
+"""
 
 from service.curves.bounds import Enclosure
 from service.curves.errors import plain
@@ -10,28 +13,26 @@ _SIGNIFICANT = 4
 _MOST_SIGNIFICANT = 17
 
 
-def missed(rule: Rule, value: float) -> str:
+def missed(rule: Rule, value: float, where: str = "") -> str:
     """Say that the value is beyond the bound."""
     value_text, bound = _apart(value, rule.bound)
-    return f"{rule.of} is {value_text}, {_beyond(rule)} {rule.kind} {bound}."
+    return f"{rule.of}{where} is {value_text}, {_beyond(rule)} {rule.kind} {bound}."
 
 
-def out_of_reach(rule: Rule, value: float, interval: Interval) -> str:
+def out_of_reach(rule: Rule, value: float, interval: Interval, where: str = "") -> str:
     """Say that the interval's unfavourable end is beyond the bound."""
     end, _ = rule.ends_of(interval.lower, interval.upper)
     word = "high" if rule.is_ceiling else "low"
     end_text, bound = _apart(end, rule.bound)
-    return (
-        f"{rule.of} is {_short(value)}, but with {_percent(interval)} confidence it may be as {word} as {end_text}, "
-        f"{_beyond(rule)} {rule.kind} {bound}."
-    )
+    what, may = f"{rule.of}{where} is {_short(value)}", f"it may be as {word} as {end_text}"
+    return f"{what}, but with {_percent(interval)} confidence {may}, {_beyond(rule)} {rule.kind} {bound}."
 
 
-def still_possible(rule: Rule, value: float, interval: Interval) -> str:
+def still_possible(rule: Rule, value: float, interval: Interval, where: str = "") -> str:
     """Say that the value is beyond the bound, but not the whole interval."""
     _, end = rule.ends_of(interval.lower, interval.upper)
     word = "low" if rule.is_ceiling else "high"
-    beyond = missed(rule, value).removesuffix(".")
+    beyond = missed(rule, value, where).removesuffix(".")
     return f"{beyond}, but with {_percent(interval)} confidence it may be as {word} as {_short(end)}."
 
 
@@ -39,7 +40,7 @@ _FALL, _RISE = ("dropped", "dropped", "drop"), ("rose", "risen", "rise")
 """A change as a verb, its participle and its noun."""
 
 
-def changed(rule: Rule, value: float, baseline: float, interval: Interval | None) -> str:
+def changed(rule: Rule, value: float, baseline: float, interval: Interval | None, where: str = "") -> str:
     """Say how far the metric dropped or rose, may have, or provably has."""
     from_to = f"went from {_short(baseline)} to {_short(value)}" if value != baseline else f"stayed at {_short(value)}"
     change = value - baseline
@@ -48,29 +49,45 @@ def changed(rule: Rule, value: float, baseline: float, interval: Interval | None
     change = change if rule.is_ceiling else 0.0 - change
     text, bound = _apart(change, rule.bound)
     if rule.bound < 0:
-        return _not_moved(rule, from_to, _apart(0.0 - change, -rule.bound), interval)
+        return _not_moved(rule, f"{rule.of}{where} {from_to}", _apart(0.0 - change, -rule.bound), interval)
     verb, participle, _ = _RISE if rule.is_ceiling else _FALL
     if interval is None:
-        return f"{rule.of} {verb} by {text}, from {_short(baseline)} to {_short(value)}, more than {rule.kind} {bound}."
+        old, new = _short(baseline), _short(value)
+        return f"{rule.of}{where} {verb} by {text}, from {old} to {new}, more than {rule.kind} {bound}."
     least = "at least" if rule.is_lenient else "as much as"
     may = verb if rule.is_lenient else f"may have {participle}"
     return (
-        f"{rule.of} {from_to}; with {_percent(interval)} confidence it {may} by {least} {text}, "
+        f"{rule.of}{where} {from_to}; with {_percent(interval)} confidence it {may} by {least} {text}, "
         f"more than {rule.kind} {bound}."
     )
 
 
-def _not_moved(rule: Rule, from_to: str, texts: tuple[str, str], interval: Interval | None) -> str:
+def _not_moved(rule: Rule, what: str, texts: tuple[str, str], interval: Interval | None) -> str:
     """Say that the metric did not improve as far as a bound below 0 requires."""
     moved, least = texts
     _, _, noun = _FALL if rule.is_ceiling else _RISE
     if interval is None:
-        return f"{rule.of} {from_to}, which is less than the {noun} of {least} that {rule.kind} -{least} requires."
+        return f"{what}, which is less than the {noun} of {least} that {rule.kind} -{least} requires."
     end = "is at most" if rule.is_lenient else "may be as little as"
     return (
-        f"{rule.of} {from_to}; with {_percent(interval)} confidence the {noun} {end} {moved}, less than the {least} "
+        f"{what}; with {_percent(interval)} confidence the {noun} {end} {moved}, less than the {least} "
         f"that {rule.kind} -{least} requires."
     )
+
+
+def apart(rule: Rule, greatest: tuple[str, float], least: tuple[str, float], interval: Interval | None) -> str:
+    """Say how far two slices, each with its value, are apart, or may be."""
+    gap = greatest[1] - least[1]
+    text, bound = _apart(gap, rule.bound)
+    what = f"{rule.of}{greatest[0]} is {_short(greatest[1])}, and{least[0]} {_short(least[1])}: a gap of"
+    if interval is None:
+        return f"{what} {text}, above {rule.kind} {bound}."
+    if gap <= rule.bound:
+        end, bound = _apart(interval.upper, rule.bound)
+        may = f"it may be as high as {end}, above {rule.kind} {bound}."
+        return f"{what} {_short(gap)}, but with {_percent(interval)} confidence {may}"
+    may = f"with {_percent(interval)} confidence it may be as low as {_short(interval.lower)}."
+    return f"{what} {text}, above {rule.kind} {bound}, but {may}"
 
 
 def straddling(rule: Rule, bounds: Enclosure) -> str:
@@ -128,10 +145,10 @@ def _why_no_value(rule: Rule) -> str:
     return f"{undefined}the counts or groups have no such threshold; choose another one"
 
 
-def no_interval(rule: Rule) -> str:
+def no_interval(rule: Rule, where: str = "") -> str:
     """Say that there is no interval, and so no confidence."""
     what = "the difference of " if rule.is_change else ""
-    return f"There is no interval for {what}{rule.of}, as a warning says, so the rule cannot be decided."
+    return f"There is no interval for {what}{rule.of}{where}, as a warning says, so the rule cannot be decided."
 
 
 def _beyond(rule: Rule) -> str:

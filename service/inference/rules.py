@@ -1,7 +1,9 @@
 """The rules of a gate: a metric, a bound, and how certain the verdict must be.
 
-    bound       one of min, max, max_drop and max_rise, inclusive; the last two are of the difference from a baseline
+    bound       one of min, max, max_drop, max_rise and max_gap, inclusive; drops and rises are of the difference from a
+                baseline, a gap is that between the greatest and the least of some slices
     confidence  the level of the interval whose unfavourable end must meet the bound
+    slices      the columns in each combination of whose values the rule must hold
 
 Knows metrics and numbers only.
 """
@@ -18,7 +20,7 @@ from service.curves.partial_areas import PartialRange
 from service.curves.reliability import ReliabilityOptions
 from service.inference.metric import Metric
 
-BOUNDS = ("min", "max", "max_drop", "max_rise")
+BOUNDS = ("min", "max", "max_drop", "max_rise", "max_gap")
 """The kinds of bounds."""
 
 INCONCLUSIVE = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
@@ -47,6 +49,8 @@ class Rule:
     severity    "warn": the gate passes whatever becomes of this check.
     name        what to call it, instead of its metric.
     expected    for a plan, the value that is taken to be true, or the drop or rise.
+    slices      names of columns: the rule must hold in each combination of their values.
+    min_examples  slices whose smaller class has fewer effective examples are not judged; 1 if not given.
     """
 
     metric: str
@@ -56,6 +60,7 @@ class Rule:
     max: float | None = None
     max_drop: float | None = None
     max_rise: float | None = None
+    max_gap: float | None = None
     confidence: float | None = None
     prove: str | None = None
     inconclusive: str | None = None
@@ -64,6 +69,8 @@ class Rule:
     part: PartialRange | None = None
     bins: ReliabilityOptions | None = None
     expected: float | None = None
+    slices: tuple[str, ...] | None = None
+    min_examples: int | None = None
 
     @property
     def of(self) -> Metric:
@@ -89,7 +96,7 @@ class Rule:
     @property
     def is_ceiling(self) -> bool:
         """Whether less passes, rather than more."""
-        return self.kind in {"max", "max_rise"}
+        return self.kind in {"max", "max_rise", "max_gap"}
 
     @property
     def limit(self) -> float:
@@ -113,8 +120,10 @@ class Rule:
 
     @property
     def title(self) -> str:
-        """Its name, or its metric with its place."""
-        return self.name or str(self.of)
+        """Its name, or its metric with its place and its slices."""
+        if self.name or self.slices is None:
+            return self.name or str(self.of)
+        return f"{self.of} {'over' if self.kind == 'max_gap' else 'in every'} {' and '.join(self.slices)}"
 
     def ends_of(self, lower: float, upper: float) -> tuple[float, float]:
         """The ends of an interval, the one farther from meeting the bound first."""
@@ -155,6 +164,7 @@ class Rule:
         if self.bins is not None:
             given |= asdict(self.bins)
         given |= {name: getattr(self, name) for name in _ABOUT_VERDICTS}
+        given["slices"] = None if self.slices is None else [*self.slices]
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -163,6 +173,8 @@ class Rule:
         rule = {name: value for name, value in given.items() if name in _OWN_KEYS}
         if abs(given.get("at_threshold", 0)) == LARGEST_DOUBLE:
             given = given | {"at_threshold": math.copysign(math.inf, given["at_threshold"])}
+        if "slices" in given:
+            rule["slices"] = tuple(given["slices"])
         decision = {name: given[name] for name in DECISION_KEYS if name in given}
         bins = {name: given[name] for name in BIN_KEYS if name in given}
         if "over" in given:
@@ -185,7 +197,7 @@ DECISION_KEYS = tuple(each.name for each in fields(Decision))
 BIN_KEYS = tuple(each.name for each in fields(ReliabilityOptions))
 """The keys of a rule that describe the bins of ece."""
 
-_ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "expected")
+_ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "min_examples", "expected")
 """The keys of a rule that do not name its metric."""
 
 _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})
@@ -193,7 +205,13 @@ _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decis
 RULE_KEYS = (*_OWN_KEYS, *RANGE_KEYS, *DECISION_KEYS, *BIN_KEYS)
 """All keys that a rule may have."""
 
-_WORDS = {"min": "at least", "max": "at most", "max_drop": "drop at most", "max_rise": "rise at most"}
+_WORDS = {
+    "min": "at least",
+    "max": "at most",
+    "max_drop": "drop at most",
+    "max_rise": "rise at most",
+    "max_gap": "gap at most",
+}
 """The kinds of bounds, as phrases name them."""
 
 

@@ -8,6 +8,7 @@
 Knows the curves, the areas of slices and the intervals; nothing of how any is computed, nor of wire formats.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, tee
@@ -33,10 +34,11 @@ from service.curves.operating_points import OperatingPoint, OperatingPoints, ope
 from service.curves.sample import Sample
 from service.curves.sliced_decisions import decided_in_slices
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas
+from service.inference.adjusted import adjusted_interval
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.decision_intervals import rows_applied, score_ends, shares_at
 from service.inference.estimates import Estimates
-from service.inference.intervals import IntervalOptions
+from service.inference.intervals import Interval, IntervalOptions
 from service.inference.metric import AREAS_WITH_INTERVALS, Metric
 from service.inference.models import SHARES_OF_A_ROW, EvaluatedModel, Models
 
@@ -58,6 +60,14 @@ class Slicing:
     def count(self) -> int:
         """How many slices there are, s."""
         return len(next(iter(self.keys.values())))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsInSlices:
+    """The slices of an evaluation and, if its rows are others, those of its baseline."""
+
+    evaluation: Slicing
+    baseline: Slicing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,7 @@ class Sliced:
 
     rows               (s,) how many rows each slice has: its examples, or its groups if these are sums of weights.
     intervals          {area: the lower and the upper end for each slice}, NaN if it has none; None if not requested.
+    worst              {area: the interval of the least true value of all slices that have one}; None if not requested.
     operating_points   k of each slice, slice after slice, (s k,); None if not requested.
     decisions          likewise.
     """
@@ -95,6 +106,7 @@ class Sliced:
     rows: IntArray
     areas: AreaColumns
     intervals: Mapping[str, tuple[FloatArray, FloatArray]] | None
+    worst: Mapping[str, Interval] | None
     operating_points: OperatingPoints | None
     decisions: Decided | None
     warnings: tuple[CurvesWarning, ...]
@@ -119,7 +131,8 @@ def evaluate_slices(sample: Sample | Histogram, slicing: Slicing, options: Slice
     chosen, decided = overall.curves.decisions, None
     if chosen is not None:
         decided = decided_in_slices(chosen, sample, slicing.numbers, areas)
-    read, warnings = _ReadSlices(slicing.count, options), list(overall.warnings)
+    judged = sum(reason is None for reason in areas.reason)
+    read, warnings = _ReadSlices(slicing.count, options, judged), list(overall.warnings)
     if options.need_tables:
         for number, (table, part) in enumerate(in_time(zip(tables, parts, strict=True))):
             if table is not None and not isinstance(part, Undefined):
@@ -134,8 +147,8 @@ def evaluate_slices(sample: Sample | Histogram, slicing: Slicing, options: Slice
         rows = (areas.positives + areas.negatives).astype(np.int64)
     if decided is not None and options.intervals is not None:
         decided = read.with_ends(decided, areas, options.intervals.level)
-    intervals = None if options.intervals is None else read.ends
-    return Sliced(overall, slicing.keys, rows, areas, intervals, read.operating_points, decided, unique)
+    intervals, worst = (None, None) if options.intervals is None else (read.ends, read.worst)
+    return Sliced(overall, slicing.keys, rows, areas, intervals, worst, read.operating_points, decided, unique)
 
 
 def _in_slices(
@@ -155,12 +168,16 @@ class _ReadSlices:
     """What is read off the tables of s slices, one after another.
 
     ends       {area: the lower and the upper end of each slice's interval}, (s,) each.
+    worst      {area: the interval of the least true value}, as of a rule of a gate over slices of which so many are
+               `judged`; its upper end is computed only where it may be the least.
     points     value, threshold, tp and fp of each slice's operating points, (4, s, k).
     shares     of `shares_at`, at the decisions of each slice, (7, s, d).
     """
 
-    def __init__(self, count: int, options: SliceOptions) -> None:
+    def __init__(self, count: int, options: SliceOptions, judged: int) -> None:
         self._options = options
+        self._judged = judged
+        self.worst: dict[str, Interval] = {}
         self.ends = {metric.name: (np.full(count, np.nan), np.full(count, np.nan)) for metric in _METRICS}
         self.points = np.full((4, count, len(options.points)), np.nan)
         self.shares = np.full((SHARES_OF_A_ROW, count, len(options.decisions)), np.nan)
@@ -192,9 +209,21 @@ class _ReadSlices:
             interval = estimates.interval(metric, self._options.intervals.level)
             if interval is not None:
                 self.ends[metric.name][0][number], self.ends[metric.name][1][number] = interval.lower, interval.upper
+                self.worst[metric.name] = self._worse(metric, model, interval)
         self._warnings |= dict.fromkeys(estimates.warnings)
         if chosen is not None:
             self.shares[:, number] = shares_at(model, rows_applied(model.table, chosen, self._options.decisions))
+
+    def _worse(self, metric: Metric, model: EvaluatedModel, interval: Interval) -> Interval:
+        """The interval of the least true value, with one slice more, whose own interval is given."""
+        known = self.worst.get(metric.name)
+        lower, upper = (interval.lower, 1.0) if known is None else (min(known.lower, interval.lower), known.upper)
+        value = model.value(metric)
+        if interval.upper < upper and value is not None:
+            level = min(1 - (1 - interval.level) / self._judged, math.nextafter(1, 0))
+            wide = adjusted_interval(Models((model,)), metric, [value], level, interval.method)
+            upper = upper if wide is None else min(upper, wide.upper)
+        return Interval(lower, upper, interval.level, interval.method, None)
 
     def with_ends(self, decided: Decided, areas: AreaColumns, level: float) -> Decided:
         """Add the ends of the intervals of decisions in slices."""

@@ -257,8 +257,8 @@ ANSWER: tuple[Part, ...] = (
             Cells.number(
                 "standard_error",
                 "The standard error, on the scale of the ends; of a bootstrap, the standard deviation of the "
-                "resamples. `null` if the method is `exact` or `score`, if a resample has no value, or with open "
-                "groups.",
+                "resamples. `null` if the method is `exact` or `score`, if a resample has no value, with open groups, "
+                "or of a rule over slices.",
                 null=True,
             ),
             DESIGN_EFFECT,

@@ -10,7 +10,7 @@ from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.infinite import FiniteScores
 from service.wire.answers.parts import ABSENT, AnswerValue
 from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED
-from service.wire.formats.tables import TableForm, with_baseline
+from service.wire.formats.tables import BY_RULES, TableForm, with_baseline
 from service.wire.limits import Limits
 from service.wire.media_types import MARKDOWN, XML
 from service.wire.requests.gates_schemas import GatesRequest, GatesRequestSchema
@@ -33,7 +33,11 @@ OPERATION = Operation(
     name="gates",
     schema=GatesRequestSchema(),
     form=TableForm(
-        query_fields("gates", GatesRequestSchema()), (PAIRED, COUNTS, GROUPS), then=with_baseline, answers_tables=False
+        query_fields("gates", GatesRequestSchema()),
+        (PAIRED, COUNTS, GROUPS),
+        BY_RULES,
+        then=with_baseline,
+        answers_tables=False,
     ),
     evaluate=_evaluate,
     answer=(

@@ -4,7 +4,7 @@ from service.inference.plans import Plans, evaluate_plans
 from service.operations.operation import Operation, Selection
 from service.wire.answers.parts import AnswerTable, AnswerValue, Cells
 from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED
-from service.wire.formats.tables import TableForm, with_baseline
+from service.wire.formats.tables import BY_RULES, TableForm, with_baseline
 from service.wire.limits import Limits
 from service.wire.requests.plans_schemas import PlansRequest, PlansRequestSchema
 from service.wire.requests.query_fields import query_fields
@@ -51,7 +51,7 @@ def _evaluate(checked: PlansRequest, _selection: Selection, _limits: Limits) -> 
 OPERATION = Operation(
     name="plans",
     schema=PlansRequestSchema(),
-    form=TableForm(query_fields("plans", PlansRequestSchema()), (PAIRED, COUNTS, GROUPS), then=with_baseline),
+    form=TableForm(query_fields("plans", PlansRequestSchema()), (PAIRED, COUNTS, GROUPS), BY_RULES, then=with_baseline),
     evaluate=_evaluate,
     answer=(
         AnswerValue("power", "The probability with which each rule passes.", lambda found: found.power, kind="number"),

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from service.curves.area_columns import SHARED_AREAS
+from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.sliced import Sliced, evaluate_slices
 from service.operations.curves import ANSWER as OF_ALL_ROWS
 from service.operations.operation import Operation, Selection
 from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, decision_columns
 from service.operations.shared_cells import AREA_CELLS, OPERATING_POINTS, SHARED_AREA_COLUMNS, area_ends, reason_of
-from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, Nested
+from service.wire.answers.parts import ABSENT, AnswerRow, AnswerTable, Cells, KeyedRows, Nested
 from service.wire.answers.repeated_names import refuse_many_metrics, refuse_many_slices
 from service.wire.formats.inputs import GROUPS, SAMPLE
 from service.wire.formats.tables import IN_SLICES, TableForm
@@ -93,6 +94,22 @@ _OF_ALL_ROWS = tuple(
     if part.name in {"positives", "negatives", "clusters", "auc", "intervals", "operating_points", "decisions"}
 )
 
+_INTERVALS_OF_AREAS = next(part for part in OF_ALL_ROWS if isinstance(part, KeyedRows) and part.name == "intervals")
+_WORST = replace(
+    _INTERVALS_OF_AREAS,
+    name="worst",
+    about="If you asked for `intervals`, those of the least true area of all slices that have one, whichever it is: "
+    "the lower end is the least of all lower ends, and the upper end the least of all upper ends, at a level adjusted "
+    "for their number (Bonferroni). So it holds although the slice is chosen by looking. An area of which no "
+    "slice has an interval is absent, and so is all of it if that is so of every area.",
+    of=lambda found: found.worst or ABSENT,
+    columns=_INTERVALS_OF_AREAS.columns[:-1],  # it has no standard error
+    keys=AREAS_WITH_INTERVALS[:1],
+    others=AREAS_WITH_INTERVALS[1:],
+    inner="WorstInterval",
+    component="WorstOfSlices",
+)
+
 _OVERALL = AnswerRow(
     "overall",
     "All rows together.",
@@ -109,7 +126,7 @@ def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> S
     if selection.picture is not None or not selection.has("decisions"):
         options = replace(options, decisions=())
     points, decisions = len(options.points), len(options.decisions)
-    of_each = {"overall": 0, "slices": 1, "operating_points": points, "decisions": decisions}
+    of_each = {"overall": 0, "worst": 0, "slices": 1, "operating_points": points, "decisions": decisions}
     tables = of_each.get(str(selection.table), 1 + points + decisions)
     refuse_many_slices(checked.slicing, tables, limits, map(str, options.decisions))
     refuse_many_metrics(checked.slicing, options)
@@ -118,7 +135,7 @@ def _evaluate(checked: SlicesRequest, selection: Selection, limits: Limits) -> S
 
 def _asked(checked: SlicesRequest) -> set[str]:
     options = checked.options
-    more = {"operating_points": options.points, "decisions": options.decisions}
+    more = {"operating_points": options.points, "decisions": options.decisions, "worst": options.intervals is not None}
     return {"slices", "overall"} | {name for name, given in more.items() if given}
 
 
@@ -136,9 +153,10 @@ OPERATION = Operation(
             parts=_OF_ALL_ROWS,
         ),
         _SLICES,
+        _WORST,
         _POINTS,
         _DECISIONS,
     ),
-    tables=(_SLICES, _OVERALL, _POINTS, _DECISIONS),
+    tables=(_SLICES, _OVERALL, _WORST, _POINTS, _DECISIONS),
     asked=_asked,
 )

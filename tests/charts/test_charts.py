@@ -11,8 +11,9 @@ from service.charts.plane import LEFT, TOP
 from service.charts.terminal import in_ascii
 from service.charts.theme import hue
 from service.curves.counts import Counts
-from service.inference.gate import GateOptions, evaluate_gate
+from service.inference.gate import evaluate_gate
 from service.inference.rules import Rule
+from service.inference.verdicts import GateOptions
 from service.wire.answers.gate_answers import gate_of
 from service.wire.media_types import SVG, TEXT
 from tests import reference_drawing as slow

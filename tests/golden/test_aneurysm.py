@@ -29,9 +29,10 @@ from service.curves.evaluation import CurvesOptions
 from service.curves.partial_areas import PartialRange, partial_areas
 from service.curves.sample import Sample
 from service.inference.curves_with_intervals import evaluate_with_intervals
-from service.inference.gate import GateOptions, evaluate_gate
+from service.inference.gate import evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import Rule
+from service.inference.verdicts import GateOptions
 
 DELONG = IntervalOptions(method="delong")
 DIGITS = 1e-13

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from service.curves.errors import NotPaired
 from service.curves.sample import Sample
 from service.inference.differences import DifferenceOptions, ModelDifferences, evaluate_differences, holm
-from service.inference.gate import GateOptions, evaluate_gate
+from service.inference.gate import evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.rules import Rule
+from service.inference.verdicts import GateOptions
 from tests.curves.test_probabilities import LABELS, SCORES
 
 COLUMNS = {

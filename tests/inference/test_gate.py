@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 
-from service.inference.gate import Check, GateOptions, _change_verdict, evaluate_gate
+from service.inference.gate import evaluate_gate
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import INTERVAL_METHODS
 from service.inference.rules import BIN_KEYS, CHANGES, DECISION_KEYS, Rule
+from service.inference.verdicts import Check, GateOptions, _change_verdict, verdict_of
 from tests import reference_gate as reference
 from tests import reference_gate_intervals as twin
 from tests.reference_gate import metrics, near
@@ -186,11 +187,9 @@ class TestBounds:
         interval = Interval(0.84 - 0.85, 0.84 - 0.85, 0.9, "delong", 0.0)
         rules = [Rule("roc", max_drop=0.01), Rule("roc", max_drop=0.01, confidence=0.9)]
         rules.append(replace(rules[1], prove="drop"))
-        from service.inference.gate import _verdict
-
         for rule in rules:
-            assert _verdict(rule, 0.84, 0.85, interval) == ("passed", "")
-            assert _verdict(replace(rule, max_drop=0.0099), 0.84, 0.85, interval)[0] == "failed"
+            assert verdict_of(rule, 0.84, 0.85, interval) == ("passed", "")
+            assert verdict_of(replace(rule, max_drop=0.0099), 0.84, 0.85, interval)[0] == "failed"
 
     def test_a_rise_can_be_demanded(self) -> None:
         """A drop of at most -0.1 is a rise of at least 0.1."""

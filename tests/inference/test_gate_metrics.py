@@ -15,8 +15,8 @@ from service.curves.decisions import Decision
 from service.curves.evaluation import CurvesOptions
 from service.curves.row_metrics import ROW_METRICS
 from service.inference.curves_with_intervals import evaluate_with_intervals
-from service.inference.gate import Check
 from service.inference.intervals import IntervalOptions, normal_quantile
+from service.inference.verdicts import Check
 from tests import reference_inference as inference
 from tests.support.gate_requests import Request, pairs
 from tests.support.strategies import Data, evaluation_of, examples

@@ -12,11 +12,12 @@ import pytest
 from service.curves.clusters import Clusters
 from service.curves.decisions import Decision
 from service.curves.sample import Sample
-from service.inference.gate import GateOptions, evaluate_gate
+from service.inference.gate import evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.models import Models
 from service.inference.plans import Plan, planned
 from service.inference.rules import Rule
+from service.inference.verdicts import GateOptions
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, TEN
 

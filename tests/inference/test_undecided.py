@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from service.inference.gate import Check
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS
+from service.inference.verdicts import Check
 from tests.reference_gate import Evaluation
 from tests.support.gate_requests import FEW, ONE, OTHER, Request
 from tests.support.strategies import Data, Rows

@@ -34,6 +34,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 """{kind of data: an evaluation}"""
 
+ROC = {"metric": "roc", "min": 0}
 RULE = {"metric": "precision", "at_share": 0.4, "min": 0.1, "confidence": 0.9}
 OPTIONS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
     "curves": [
@@ -60,6 +61,7 @@ OPTIONS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
         ("metrics of a row, with `confidence`", {"rules": [RULE]}, "checks"),
         ("a metric at a threshold", {"rules": [{"metric": "recall", "at_threshold": 0.5, "min": 0}]}, "checks"),
         ("`log_loss` and the like", {"rules": [{"metric": "log_loss", "max": 9}]}, "checks"),
+        ("`slices`", {"rules": [ROC | {"slices": ["of"]}], "slices": {"of": list("abababababab")}}, "checks"),
         ("`ids`", {"rules": [{"metric": "roc", "max_drop": 1}], "ids": IDS, "baseline": ROWS | {"ids": IDS}}, "checks"),
     ],
     "slices": [

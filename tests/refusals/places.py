@@ -16,6 +16,7 @@ LABELS = [1, 0, 1, 1, 0, 0]
 SAMPLE = {"scores": [0.9, 0.7, 0.7, 0.5, 0.3, 0.2], "labels": LABELS}
 OTHER = {"scores": [0.8, 0.9, 0.7, 0.6, 0.3, 0.1], "labels": LABELS}
 COUNTS = {"tp": [1, 2], "fp": [0, 1], "positives": 3, "negatives": 3}
+WARDS = {"ward": ["a", "a", "b", "b", "a", "b"]}
 ROC = {"metric": "roc", "min": 0.5}
 DROP = {"metric": "roc", "max_drop": 0.1}
 
@@ -41,8 +42,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "intervals": {"level": 0.9},
         "decisions": [{"best": "f1"}],
     },
-    "gates": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
-    "plans": SAMPLE | {"baseline": OTHER, "intervals": {"level": 0.9}, "rules": [ROC, DROP]},
+    "gates": SAMPLE
+    | {"slices": WARDS, "baseline": OTHER | {"slices": WARDS}}
+    | {"intervals": {"level": 0.9}, "rules": [ROC | {"slices": ["ward"], "min_examples": 1}, DROP]},
+    "plans": SAMPLE
+    | {"slices": WARDS, "baseline": OTHER | {"slices": WARDS}}
+    | {"intervals": {"level": 0.9}, "rules": [ROC | {"slices": ["ward"], "min_examples": 1}, DROP]},
 }
 """{operation: a valid request for it, as a sample, with every object that it may have}"""
 
@@ -65,8 +70,9 @@ GROUPED: dict[str, dict[str, Any]] = {
 }
 """The same, with groups."""
 
-TABLE = "scores,other,labels\n" + "".join(
-    f"{score},{other},{label}\n" for score, other, label in zip(SAMPLE["scores"], OTHER["scores"], LABELS, strict=True)
+TABLE = "scores,other,labels,ward\n" + "".join(
+    f"{score},{other},{label},{ward}\n"
+    for score, other, label, ward in zip(SAMPLE["scores"], OTHER["scores"], LABELS, WARDS["ward"], strict=True)
 )
 QUERIES: dict[str, dict[str, str]] = {
     "curves": {},

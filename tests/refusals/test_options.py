@@ -253,7 +253,10 @@ def test_rows_are_limited(operation: str) -> None:
 def test_rows_of_the_longer_table_count(operation: str, name: str) -> None:
     longer = {"scores": [*range(7)], "labels": [*LABELS, 1]}
     limits = replace(asking.LIMITS, max_rows=6)
-    for body in (SAMPLES[operation] | longer, SAMPLES[operation] | {name: longer}):
+    given = (
+        SAMPLES[operation] | {"rules": [{"metric": "roc", "min": 0.5}]} if operation == "gates" else SAMPLES[operation]
+    )
+    for body in (given | longer, given | {name: longer}):
         assert asking.ask(operation, body, limits=limits).problem == "too_many_rows"
 
 

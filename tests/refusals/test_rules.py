@@ -10,7 +10,7 @@ import pytest
 from tests.refusals.places import DROP, QUERIES, SAMPLES, TABLE
 from tests.support import asking
 
-ONE_BOUND = "A rule needs exactly one of min, max, max_drop and max_rise."
+ONE_BOUND = "A rule needs exactly one of min, max, max_drop, max_rise and max_gap."
 BEST = "is the best value that the data allow: it has no interval, so it takes no confidence."
 PROVE = "prove = drop needs max_drop and confidence."
 ROWS = "one of at_threshold, at_share, at_fpr, at_recall and best"

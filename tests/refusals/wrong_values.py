@@ -14,6 +14,7 @@ from service.wire.requests import fields as own
 from service.wire.requests.column_fields import ClusterColumn, IdColumn, LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import Where
 from service.wire.requests.object_schemas import ObjectField, ObjectList
+from service.wire.requests.slice_columns import CategoryColumns, ColumnNames
 
 BEYOND_DOUBLES = 2**53 + 1
 FROM_PANDAS = "This is an object of rows, as pandas' to_json and to_dict write; it must be a list:"
@@ -64,6 +65,23 @@ def _(field: Where) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
         yield Wrong(value, "not_an_object", "Must be an object of filters,")
     for value in ([1, "a"], [True, 1], [[1]], [None], {"a": 1}):
         yield Wrong({"a/b": value}, "not_a_label", "Must be all strings, all numbers or all booleans.", "/a~1b")
+
+
+@wrong_values.register
+def _(field: CategoryColumns) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
+    for value in (1, "text", [{}], True):
+        yield Wrong(value, "not_an_object", "Must be an object of columns, such as")
+    many = {f"column {number}": ["a"] * 6 for number in range(11)}
+    yield Wrong(many, "wrong_length", "Must have 0 to 10 columns, not 11.")
+
+
+@wrong_values.register
+def _(field: ColumnNames) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
+    for value in (1, "text", True, {"0": "a"}):
+        yield Wrong(value, "not_a_list", "Must be a list of the names of columns, such as")
+    yield Wrong([f"column {number}" for number in range(11)], "wrong_length", "At most 10 columns can be named")
+    yield Wrong(["a", 1], "not_a_string", "Must be the name of a column, a string.", "/1")
+    yield Wrong(["a", "a"], "duplicate", "A column is named twice.", "/1")
 
 
 @wrong_values.register

@@ -81,6 +81,8 @@ def tables(whole: dict[str, Any]) -> dict[str, Columns]:
         keys = ["lower", "upper", "level", "method", "standard_error"]
         keys += ["design_effect"] * any("design_effect" in (each or {}) for each in found["intervals"].values())
         found["intervals"] = _area_rows(found["intervals"], keys)
+    if "worst" in found:
+        found["worst"] = _area_rows(found["worst"], ("lower", "upper", "level", "method"))
     if "best_tradeoff" in found:
         found["best_tradeoff"] = _stacked(found["best_tradeoff"], lambda one: one)
     return {

@@ -8,11 +8,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from service.inference.gate import Check, Gate, GateOptions, evaluate_gate
+from service.inference.gate import Gate, evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.methods import INTERVAL_METHODS
 from service.inference.metric import Metric
 from service.inference.rules import CHANGES, Rule
+from service.inference.verdicts import Check, GateOptions
 from tests import reference_gate_intervals
 from tests.reference_gate import Evaluation, kinds_of_bounds, metrics
 from tests.support.strategies import Data, Rows, evaluation_of, plain_weights, samples, sweeps, tied_scores

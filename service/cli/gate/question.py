@@ -1,6 +1,7 @@
 """A gate's question: a file of rules, a file of scores and perhaps one of a baseline. A problem names its file."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from service.cli.asking import Question, RequestPart
 from service.cli.command_error import fail
@@ -13,7 +14,7 @@ from service.operations import OPERATIONS
 from service.wire.answers.parts import Document
 from service.wire.formats.inputs import BASELINE, MEANING
 from service.wire.formats.query_options import options_of
-from service.wire.formats.tables import one_evaluation
+from service.wire.formats.tables import NamedByRules, one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
 
 
@@ -36,17 +37,18 @@ def question_of(
     texts, own_texts = rules.texts | given, rules.texts_of_baseline | own
     asked = OPERATIONS[operation]
     form = one_evaluation(READING_FIELDS) if baselines else asked.form
+    named = NamedByRules(rules.options.get("rules", []))
+    form = replace(form, several=named)
     meaning = rules.meaning | _meaning(given)
     parts = [RequestPart(scores, form, texts, given, meaning=meaning)]
+    of_baselines = replace(form, several=replace(named, needed=False))
     for baseline in baselines:
         if BASELINE in rules.texts:
             both = f"{BASELINE} names a column, and --baseline names a file; give only one of them."
             fail([f"Error: {rules.name}: {both}"])
         of_old = meaning | _meaning(own_texts)
-        typed = given | own
-        parts.append(
-            RequestPart(baseline, form, texts | own_texts, typed, "/baseline", meaning=of_old, spelled=of_baseline)
-        )
+        typed, read = given | own, texts | own_texts
+        parts.append(RequestPart(baseline, of_baselines, read, typed, "/baseline", meaning=of_old, spelled=of_baseline))
 
     def explain(problem: Document, errors: list[Document]) -> Iterable[str]:
         """Tell errors in the rules, and that two files are not paired."""

@@ -24,6 +24,7 @@ from service.cli.layout import (
 )
 from service.inference.rules import Rule, percent
 from service.wire.answers.gate_reports import has_baseline, rows_needed
+from service.wire.answers.slice_reports import listed_slices
 
 STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 """{status of a check or of the gate: its colour}"""
@@ -31,12 +32,12 @@ STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 _NOT_SHOWN = {
     "value": "the metric has none, as the reasons say",
     **dict.fromkeys(("interval", "method"), "not asked for, or a warning says why"),
-    "baseline": "the metric has no value there",
+    "baseline": "the metric has no value there, or the rule is over slices",
     "difference": "one of the two has no value",
     "p": "given for roc, and with the interval of a difference",
 }
 
-_BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <=", "max_rise": "rise <="}
+_BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <=", "max_rise": "rise <=", "max_gap": "gap <="}
 
 
 def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:
@@ -54,6 +55,8 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
         yield "Reasons"
         for reason in [*reasons, *rows_needed(document["checks"])]:
             yield from text_lines(reason)
+    for check in document["checks"]:
+        yield from _slice_lines(Rule.read(check["rule"]), check)
     yield from direction_lines(document)
     yield from warning_lines(document, said="below_chance")
     yield ""
@@ -84,6 +87,19 @@ def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     sides = "".join("<" if head == "method" else ">" for head in columns) + "<"
     yield from _fitted(names, rows, sides)
     yield from dash_lines(rows, _NOT_SHOWN)
+
+
+def _slice_lines(rule: Rule, check: dict[str, Any]) -> Iterator[str]:
+    """List the slices of a check that are not met."""
+    listed = listed_slices(check)
+    if listed is None:
+        return
+    yield ""
+    yield from (line.removeprefix("  ") for line in text_lines(f"Slices: {rule.title} {_bound(rule)}"))
+    sides = "<" * listed.keys + ">" * (len(listed.header) - listed.keys - 1) + "<"
+    yield from table_lines([listed.header, *listed.rows], sides)
+    if listed.ending:
+        yield f"  {listed.ending}"
 
 
 def _fitted(names: list[str], rows: list[list[str]], sides: str) -> Iterable[str]:

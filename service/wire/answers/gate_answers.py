@@ -4,9 +4,10 @@ from typing import Any
 
 from service.curves.clusters import ClusterCounts
 from service.curves.evaluation import CurvesWarning
-from service.inference.gate import Check, Gate
+from service.inference.gate import Gate
 from service.inference.intervals import Interval
 from service.inference.rules import Rule
+from service.inference.verdicts import Check
 from service.wire.answers.infinite import FiniteScores
 
 
@@ -33,6 +34,7 @@ def check_object(check: Check, scores: FiniteScores, *, clustered: bool) -> dict
         "reason": check.reason,
         **({} if check.bounds is None else {"bounds": check.bounds}),
         **({} if check.rows_needed is None else {"rows_needed": check.rows_needed}),
+        **({} if check.slices is None else {"slices": check.slices}),
     }
 
 

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 from service.inference.plans import sentence_of
 from service.inference.rules import REPORTED_DECIMALS, Rule
+from service.wire.answers.slice_reports import listed_slices
 
 SUITE = "rocpr gate"
 """The name of the JUnit suite, and the class of its cases."""
@@ -57,6 +58,8 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
         warns = rule.warns and check["status"] != "passed"
         mark = f"{_WARNS if warns else _MARKS[check['status']]} {check['status']}{', warns' * warns}"
         lines.append(_row([mark, _sentence(rule.phrase).replace("|", "\\|"), *numbers_of(check)]))
+    for check in checks:
+        lines += _slices_in_markdown(check)
     told = [*(check["reason"] for check in checks if check["reason"]), *rows_needed(checks)]
     reasons = [f"- {_sentence(each)}" for each in told]
     warnings = [f"- {warning['code']}: {_sentence(warning['detail'])}" for warning in document["warnings"]]
@@ -64,6 +67,23 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
         if items:
             lines += ["", *([f"{title}:", ""] if title else []), *items]
     return "\n".join(lines) + "\n"
+
+
+def _slices_in_markdown(check: dict[str, Any]) -> Iterable[str]:
+    """A table of the slices of a check that are not met."""
+    listed = listed_slices(check)
+    if listed is None:
+        return
+    title = _sentence(Rule.read(check["rule"]).title)
+    yield from ("", f"Slices of {title}:", "", _row(map(_cell, listed.header)))
+    yield _row(["---"] * listed.keys + ["---:"] * (len(listed.header) - listed.keys - 1) + ["---"])
+    yield from (_row(map(_cell, row)) for row in listed.rows)
+    if listed.ending:
+        yield from ("", f"{listed.ending}.")
+
+
+def _cell(text: str) -> str:
+    return _sentence(text).replace("|", "\\|")
 
 
 def numbers_of(check: dict[str, Any]) -> list[str]:
@@ -111,6 +131,9 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
         names.add(name)
         value, ends, old, difference, p_value = numbers_of(check)
         output = f"value {value}, interval {ends}, baseline {old}, difference {difference}, p {p_value}"
+        if listed := listed_slices(check):
+            output += "".join(f"\n{' | '.join(row)}" for row in (listed.header, *listed.rows))
+            output += f"\n{listed.ending}" * bool(listed.ending)
         status, reason = check["status"], check["reason"]
         if rule.warns and status != "passed":
             status, output = "passed", f"{status}, warns: {reason} {output}"
@@ -135,7 +158,7 @@ def junit_of(cases: Sequence[JUnitCase], properties: Iterable[tuple[str, str]] =
         if kind := _JUNIT_ELEMENTS.get(case.status):
             ET.SubElement(element, kind, message=case.reason, type=case.status)
         if case.output:
-            ET.SubElement(element, "system-out").text = case.output
+            ET.SubElement(element, "system-out").text = xml_text(case.output)
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return written
 

@@ -47,7 +47,7 @@ class _Place:
     @property
     def may_be_empty(self) -> bool:
         """Whether a cell without a value has a meaning."""
-        return self.path[0] == SLICES or self.path[-2:] == ("counts", "threshold")
+        return SLICES in self.path[:2] or self.path[-2:] == ("counts", "threshold")
 
     @property
     def is_labels(self) -> bool:

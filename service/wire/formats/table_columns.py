@@ -62,7 +62,7 @@ def repeats_values(table: Table, name: str) -> bool:
 
 def listed_names(text: str, header: list[str]) -> list[str]:
     """Split names at commas, ignoring blanks around them; names with commas can be given in a JSON list."""
-    listed = _json_or_none(text)
+    listed = json_or_none(text)
     names = listed if isinstance(listed, list) and all(isinstance(name, str) for name in listed) else text.split(",")
     known = frozenset(header)
     return [name if name in known else name.strip() for name in names]
@@ -182,7 +182,7 @@ def distinct_columns(table: Table, key: str, text: str, most: int) -> dict[str, 
 
 def columns_by_class(table: Table, key: str, text: str, most: int) -> dict[str, str]:
     """The column of scores for each class: cat,dog, or cat=p1,dog=p2, or a JSON object. Raises Problem."""
-    given = _json_or_none(text)
+    given = json_or_none(text)
     if isinstance(given, dict) and all(isinstance(name, str) for name in given.values()):
         pairs = [*given.items()]
     else:
@@ -200,7 +200,7 @@ def _pair(text: str) -> tuple[str, str]:
     return (name.strip(), column.strip()) if equals else (text, text)
 
 
-def _json_or_none(text: str) -> object:
+def json_or_none(text: str) -> object:
     """Read JSON text; None if it is none."""
     try:
         return parse_json(text)

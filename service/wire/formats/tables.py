@@ -7,7 +7,7 @@ formats, nor of what is valid.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
@@ -45,11 +45,13 @@ from service.wire.formats.likely_columns import (
 from service.wire.formats.query_options import Decoded, QueryFields, complete, options_of
 from service.wire.formats.table_columns import (
     Table,
+    check_column,
     columns_by_class,
     counts_columns,
     distinct_columns,
     group_columns,
     header_of,
+    json_or_none,
     named_columns,
     no_column,
     no_evaluation,
@@ -57,7 +59,7 @@ from service.wire.formats.table_columns import (
     repeats_values,
 )
 from service.wire.problems import invalid_value, pointer_token
-from service.wire.usual_names import likely, meant
+from service.wire.usual_names import likely, meant, nearest
 
 _IN_ORDER = tuple(dict.fromkeys((*SAMPLE_COLUMNS, CLUSTERS, SLICES, *OF_ONE_EVALUATION, SOFT_LABELS, BASELINE)))
 """All parameters that say how a table is read, in the order of the contract and of help."""
@@ -77,6 +79,7 @@ class Several:
     what: str
     read: Callable[[Table, str, str, int], dict[str, str]] = distinct_columns
     needs: str = ""
+    is_parameter: bool = True
 
     def find(self, table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
         """The columns that it names: {name in the object: column}. Raises Problem."""
@@ -85,6 +88,49 @@ class Several:
         missing = [key for key in (self.needs,) if key not in parameters and key not in table.header]
         message = f"Name {self.what}; {header_of(table)}.{did_you_mean(likely(table.header, missing))}"
         raise invalid_value(f"/{self.key}", "missing", message)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedByRules:
+    """The columns that the rules of a gate name as slices, which become an object of the document.
+
+    No parameter names them, so they are found in the rules before these are checked; what is no list of names there is
+    left to the schema.
+
+    given   the rules, if the parameter `rules` does not have them.
+    needed  whether the table must have them; a baseline's may be paired.
+    """
+
+    given: object = None
+    needed: bool = True
+    key: str = SLICES
+    is_parameter: bool = False
+
+    def find(self, table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
+        """The columns that rules name: {name: name}. Raises Problem."""
+        rules = json_or_none(parameters.get("rules", "")) if self.given is None else self.given
+        found: dict[str, str] = {}
+        for row, rule in enumerate(rules if isinstance(rules, list) else ()):
+            names = rule.get(SLICES) if isinstance(rule, dict) else None
+            for place, name in enumerate(names if _is_list_of_names(names) else ()):
+                if name in table.header:
+                    found[name] = name
+                elif self.needed:
+                    check_column(table, f"rules/{row}/{SLICES}/{place}", name, _meant_by(name, table.header))
+        return found
+
+
+def _is_list_of_names(names: object) -> TypeGuard[list[str]]:
+    """Whether a rule has a list of names that its schema takes."""
+    if not isinstance(names, list) or len(names) > MOST_SLICE_COLUMNS:
+        return False
+    return all(isinstance(each, str) for each in names) and len(set(names)) == len(names)
+
+
+def _meant_by(name: str, header: list[str]) -> str:
+    """Suggest the column that an unknown name misspells."""
+    near = nearest(name, header)
+    return "" if near is None else f" Did you mean {near!r}?"
 
 
 @dataclass(frozen=True)
@@ -100,7 +146,7 @@ class TableForm:
 
     fields: QueryFields
     inputs: tuple[Input, ...]
-    several: Several | None = None
+    several: Several | NamedByRules | None = None
     then: Callable[[dict[str, Any], dict[str, str]], None] | None = None
     answers_tables: bool = True
 
@@ -108,7 +154,7 @@ class TableForm:
     def parameters(self) -> tuple[str, ...]:
         """The query parameters that go with it, besides those of pictures within an answer."""
         of_inputs = (key for each in self.inputs for key in (*each.columns, *each.options, *each.own))
-        own = {*of_inputs, *HOW_TO_READ} | ({self.several.key} if self.several else set())
+        own = {*of_inputs, *HOW_TO_READ} | ({self.several.key} if self.several and self.several.is_parameter else set())
         others = (name for name in self.fields if name not in (*_IN_ORDER, *DRAWS, *PICTURE_PARAMETERS))
         return (*(name for name in _IN_ORDER if name in own), *others)
 
@@ -140,7 +186,7 @@ class TableForm:
         columns = table.read(names)
         document: dict[str, Any] = {}
         pointers: dict[str, str] = {}
-        if self.several:
+        if self.several and (named or self.several.is_parameter):
             key = self.several.key
             document[key] = {name: columns[column] for name, column in named.items()}
             pointers |= {f"/{key}/{pointer_token(name)}": f"/{pointer_token(column)}" for name, column in named.items()}
@@ -246,13 +292,13 @@ def one_evaluation(fields: QueryFields, sample: Input = SAMPLE) -> TableForm:
 
 
 def with_baseline(document: dict[str, Any], pointers: dict[str, str]) -> None:
-    """Make a second column of scores the baseline, which shares the labels, weights and clusters."""
+    """Make a second column of scores the baseline, which shares the labels, weights, clusters and slices."""
     if BASELINE not in document:
         return
     if COUNTS.inside in document:
         message = "baseline_scores names a second column of scores, but this table has counts."
         raise invalid_value(f"/{BASELINE}", "exclusive", message)
-    shared = {key: document[key] for key in ("labels", "weights", IDS, CLUSTERS) if key in document}
+    shared = {key: document[key] for key in ("labels", "weights", IDS, CLUSTERS, SLICES) if key in document}
     document["baseline"] = {"scores": document.pop(BASELINE)} | shared
     pointers |= {f"/baseline/{key}": pointers.get(f"/{key}", f"/{key}") for key in (*shared, *MEANING)}
     pointers["/baseline/scores"] = pointers[f"/{BASELINE}"]
@@ -280,4 +326,5 @@ COMPARED = Several("scores", MOST_EVALUATIONS, "the columns of scores to compare
 OF_CLASSES = Several(
     "scores", MOST_CLASSES, "the column of scores for each class, as in scores=cat,dog", columns_by_class
 )
+BY_RULES = NamedByRules()
 IN_SLICES = Several(SLICES, MOST_SLICE_COLUMNS, "the columns that define the slices, as in slices=country,model")

@@ -17,14 +17,16 @@ from service.curves.operating_points import METRICS
 from service.curves.partial_areas import OVER, PartialRange
 from service.curves.reliability import ReliabilityOptions
 from service.curves.row_metrics import ROW_METRICS
-from service.inference.gate import GateOptions
+from service.curves.sample import Sample
 from service.inference.intervals import resamples_show
 from service.inference.metric import METRIC_NAMES, OF_ALL_SCORES, PARTIAL, Metric
 from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
+from service.inference.verdicts import GateOptions
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
 from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema
 from service.wire.requests.fields import Choice, Flag, Number, Text, Whole, beyond, invalid, missing_field
+from service.wire.requests.gate_slices import SlicedEvaluationSchema, SlicesOfRule, refuse_wrong_slices, slicings_of
 from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high, refuse_bca
 from service.wire.requests.object_schemas import ObjectField, ObjectList
@@ -42,15 +44,15 @@ FAIL_STATUSES = (409, 412, 424)
 """The statuses with which a failed gate may be answered, for clients that only look at statuses."""
 
 
-class RuleSchema(DecisionFields, RangeSchema):
+class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
     component = "Rule"
     about = (
-        "One condition: a metric, where to read it if it needs that, and exactly one of `min`, `max`, `max_drop` and "
-        "`max_rise`. A metric of the confusion matrix, such as `recall`, is of one row: it needs exactly one of "
-        "`at_threshold`, `at_share`, `at_fpr`, `at_recall` and `best`, which may have limits. With a baseline, the row "
-        "is chosen in each model."
+        "One condition: a metric, where to read it if it needs that, and exactly one of `min`, `max`, `max_drop`, "
+        "`max_rise` and, with `slices`, `max_gap`. A metric of the confusion matrix, such as `recall`, is of one row: "
+        "it needs exactly one of `at_threshold`, `at_share`, `at_fpr`, `at_recall` and `best`, which may have limits. "
+        "With a baseline, the row is chosen in each model."
     )
     example: ClassVar = {"metric": "roc", "min": 0.9}
 
@@ -125,10 +127,11 @@ class RuleSchema(DecisionFields, RangeSchema):
             raise invalid("missing", "A rule needs a metric.", "metric")
         _check_place(data)
         bins = _bins_of(data)
-        data = {name: value if isinstance(value, str) else value + 0.0 for name, value in data.items()}  # -0.0 is 0.0
+        data = {name: value + 0.0 if isinstance(value, float) else value for name, value in data.items()}  # -0.0 is 0.0
         part, decision = _part_of(data), _decision_of(data)
         metric = Metric(data["metric"], data.get("at"), decision, part, bins)
         _check_bound(data, metric)
+        refuse_wrong_slices(data, metric)
         if "confidence" in data and metric.family is None:
             raise invalid("exclusive", _why_not_certain(metric), "confidence")
         return Rule(**data, decision=decision, part=part, bins=bins)
@@ -139,14 +142,15 @@ def _check_bound(data: dict[str, Any], metric: Metric) -> None:
     bounds = [name for name in BOUNDS if name in data]
     if len(bounds) != 1:
         code = "exclusive" if bounds else "missing"
-        raise invalid(code, "A rule needs exactly one of min, max, max_drop and max_rise.", *bounds[1:2])
+        raise invalid(code, "A rule needs exactly one of min, max, max_drop, max_rise and max_gap.", *bounds[1:2])
     kind = bounds[0]
     if kind in CHANGES and metric.better == 0:
         raise invalid("exclusive", f"Neither more nor less {metric.name} is better: use min or max.", kind)
     if kind in CHANGES and (metric.better < 0) != (kind == "max_rise"):
         other, better = ("max_drop", "Higher") if kind == "max_rise" else ("max_rise", "Lower")
         raise invalid("exclusive", f"{better} {metric.name} is better: use {other}, not {kind}.", kind)
-    low, high = (-metric.span, metric.span) if kind in CHANGES else metric.limits
+    ends = {"max_gap": (0.0, metric.span)} | dict.fromkeys(CHANGES, (-metric.span, metric.span))
+    low, high = ends.get(kind, metric.limits)
     if not low <= data[kind] <= high:
         raise ValidationError({kind: [beyond(low, "below") if data[kind] < low else beyond(high, "above")]})
     proved = data.get("prove")
@@ -256,7 +260,7 @@ class GatesRequest:
         return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
 
 
-class BaselineSchema(ClusteredFields, EvaluationSchema):
+class BaselineSchema(ClusteredFields, SlicedEvaluationSchema):
     """The evaluation that changes are measured from."""
 
     component = "Baseline"
@@ -273,7 +277,7 @@ class BaselineSchema(ClusteredFields, EvaluationSchema):
         return self.identified(data)
 
 
-class RulesRequestSchema(ClusteredFields, EvaluationSchema):
+class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
     """An evaluation, perhaps a baseline, and rules about them."""
 
     baseline = ObjectField(BaselineSchema())
@@ -291,7 +295,7 @@ class RulesRequestSchema(ClusteredFields, EvaluationSchema):
     )
     missing = missing_field()
     heir = "baseline"
-    json_only = EvaluationSchema.json_only | {"baseline"}
+    json_only = EvaluationSchema.json_only | {"baseline", "slices"}
 
     def checked(self, data: dict[str, Any]) -> tuple[Evaluation, Evaluation | None, GateOptions]:
         """The evaluation, the baseline and the rules, if all fields are compatible."""
@@ -317,8 +321,14 @@ class RulesRequestSchema(ClusteredFields, EvaluationSchema):
             raise invalid("exclusive", "ids pair the rows; leave out paired.", "paired")
         compared = None if baseline is None else _paired(evaluation, baseline)
         paired = paired or (baseline is not None and baseline.ids is not None)
-        options = GateOptions(tuple(data["rules"]), paired=paired, intervals=data.get("intervals"))
+        intervals, ours = data.get("intervals"), (evaluation.evaluation, evaluation.slices)
+        theirs = compared, None if baseline is None else baseline.slices
+        slicings = slicings_of(data["rules"], intervals, paired, ours, theirs)
+        options = GateOptions(tuple(data["rules"]), paired, intervals, slicings)
         _check_levels(options)
+        if slicings and any(isinstance(each, Sample) and each.clusters is not None for each in (ours[0], compared)):
+            message = "Rules over slices take the slices as independent, but clusters may span them: give one of the two."
+            raise invalid("exclusive", message, "clusters")
         refuse_bca(options.intervals, (evaluation.evaluation, compared))
         return evaluation.evaluation, compared, options
 

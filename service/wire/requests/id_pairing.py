@@ -3,6 +3,7 @@
 Knows samples and ids; nothing of what is evaluated with pairs.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from service.curves.arrays import IntArray
 from service.curves.clusters import numbered_together
 from service.curves.confusion import Evaluation
 from service.curves.sample import Sample
-from service.wire.columns import Ids, partners
+from service.wire.columns import Categories, Ids, partners
 from service.wire.wrong import Wrong
 
 _NOT_BOTH = Wrong("missing", "Give ids for all evaluations, or for none.")
@@ -19,10 +20,11 @@ _NOT_BOTH = Wrong("missing", "Give ids for all evaluations, or for none.")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identified:
-    """An evaluation, and the ids of its rows if it has any."""
+    """An evaluation, with the ids of its rows and the columns of their slices, if it has any."""
 
     evaluation: Evaluation
     ids: Ids | None = None
+    slices: Mapping[str, Categories] | None = None
 
 
 class Unpaired(Exception):

@@ -11,11 +11,11 @@ from marshmallow import post_load
 from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
 from service.inference.assumed import RAREST, Assumptions, typical_samples
-from service.inference.gate import GateOptions
 from service.inference.plans import POWER
 from service.inference.rules import Rule
-from service.wire.requests.evaluation_schemas import EvaluationSchema
+from service.inference.verdicts import GateOptions
 from service.wire.requests.fields import Number, invalid
+from service.wire.requests.gate_slices import SlicedEvaluationSchema
 from service.wire.requests.gates_schemas import RulesRequestSchema
 from service.wire.requests.id_pairing import Identified
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
@@ -110,8 +110,8 @@ class PlansRequestSchema(RulesRequestSchema):
         power = data.get("power", POWER)
         if "assumptions" not in data:
             return PlansRequest(*self.checked(data), power)
-        for name in (*EvaluationSchema().fields, "clusters", "baseline"):
-            if name in data and not (name == "where" and not data[name]):  # which generated clients send
+        for name in (*SlicedEvaluationSchema().fields, "clusters", "baseline"):
+            if name in data and not (name == "where" and not data[name]):  # {} filters nothing
                 raise invalid("exclusive", "This is of a pilot, but there are assumptions in its place.", name)
         if data.get("paired") is False:
             raise invalid("exclusive", "The assumed models have the same examples: leave out paired.", "paired")

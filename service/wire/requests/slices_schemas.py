@@ -6,34 +6,26 @@ Knows samples and slices; nothing of bytes.
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
 from service.curves.area_columns import SHARED_AREAS
-from service.curves.arrays import IntArray
-from service.curves.clock import in_time
 from service.curves.errors import counted_rows
 from service.curves.histogram import Histogram
 from service.curves.row_metrics import ROW_METRICS
 from service.curves.sample import Sample
-from service.curves.slicing import MOST_SLICE_COLUMNS
 from service.inference.metric import AREAS_WITH_INTERVALS
 from service.inference.sliced import SliceOptions, Slicing
-from service.wire.columns import Categories, categories, is_unicode
 from service.wire.requests.dataset_schemas import DatasetSchema
 from service.wire.requests.decisions_schemas import DecisionList
 from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema, SampleSchema
-from service.wire.requests.fields import ChoiceSet, Field, JsonSchema, invalid, missing_field
+from service.wire.requests.fields import ChoiceSet, invalid, missing_field
 from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import ClosedIntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.slice_columns import ALREADY_THERE, SliceColumns
 from service.wire.wrong import Wrong
-
-MOST_SLICES = 100_000
-LONGEST_VALUE = 1_000
-"""The most characters in a text that defines a slice, which the answer repeats."""
 
 MOST_SLICE_POINTS = MOST_SLICE_DECISIONS = 20
 """The most operating points, and the most decisions, of every slice."""
@@ -58,95 +50,6 @@ COLUMNS_OF_DECISIONS = frozenset(
     ("decision", "fn", "tn", *(f"{name}{end}" for name in ROW_METRICS for end in ("", "_lower", "_upper")))
 )
 """More of them, if there are decisions."""
-
-_ALREADY_THERE = "The answer already has a column of this name; rename yours."
-
-_DENSE = 1 << 22
-"""The most combinations of values that are counted in a table; more are sorted."""
-
-_SPARSE = 16
-"""With more possible combinations than this for each row, sorting the rows is faster than counting."""
-
-
-class SliceColumns(Field):
-    """Columns by name, all of one length, read as the slices that they define."""
-
-    def read(self, value: object) -> Slicing:
-        """Read all columns."""
-        if not isinstance(value, dict):
-            message = 'Must be an object of columns, such as {"country": ["DE", "FR"]}.'
-            raise Wrong("not_an_object", message)
-        if not 1 <= len(value) <= MOST_SLICE_COLUMNS:
-            message = f"Must have 1 to {MOST_SLICE_COLUMNS} columns, not {len(value)}."
-            raise Wrong("wrong_length", message)
-        read: dict[str, Categories] = {}
-        errors: dict[str, list[Wrong]] = {}
-        for name, column in in_time(value.items()):
-            try:
-                if name in OWN_COLUMNS:
-                    raise Wrong("duplicate", _ALREADY_THERE)  # noqa: TRY301  # like an error of the column itself
-                if not is_unicode(name):
-                    message = "The name of this column has half of a surrogate pair; the answer could not repeat it."
-                    raise Wrong("not_text", message)  # noqa: TRY301  # as above
-                read[name] = _short_enough(categories(column))
-            except Wrong as error:
-                errors[name] = [error]
-        if errors:
-            raise ValidationError(errors)
-        rows = next(iter(read.values())).numbers.size
-        for name, found in read.items():
-            if found.numbers.size != rows:
-                message = f"This column has {counted_rows(found.numbers.size)}; the first one has {rows}."
-                raise ValidationError({name: [Wrong("lengths_differ", message)]})
-        return _combined(read)
-
-    def shape(self) -> JsonSchema:
-        """An object of lists."""
-        of_columns = {"type": "array", "items": {}}
-        bounds = {"minProperties": 1, "maxProperties": MOST_SLICE_COLUMNS}
-        return {"type": "object", **bounds, "additionalProperties": of_columns}
-
-
-def _short_enough(found: Categories) -> Categories:
-    """Return the values of a column, unless one is too long. Raises Wrong at its first row."""
-    for place, value in enumerate(found.values):
-        if isinstance(value, str) and len(value) > LONGEST_VALUE:
-            message = f"A slice's value has at most {LONGEST_VALUE} characters; this one has {len(value)}."
-            raise Wrong("wrong_length", message, int((found.numbers == place).argmax()))
-    return found
-
-
-def _combined(read: dict[str, Categories]) -> Slicing:
-    """Number the combinations of values that occur, in the order of the columns and their values."""
-    combined: IntArray = np.zeros(next(iter(read.values())).numbers.size, np.int64)
-    places = np.zeros((1, 1), np.int64)
-    for found in read.values():
-        size = len(found.values)
-        combined = combined * size + found.numbers
-        used, combined = _compact(combined, len(places) * size)
-        places = np.column_stack((places[used // size], used % size))
-        if len(places) > MOST_SLICES:
-            message = f"These columns define at least {len(places)} slices; the limit is {MOST_SLICES}."
-            raise Wrong("too_many_slices", message)
-    return Slicing(
-        combined,
-        {
-            name: [found.values[place] for place in column]
-            for (name, found), column in zip(read.items(), places.T[1:].tolist(), strict=True)
-        },
-    )
-
-
-def _compact(numbers: IntArray, most: int) -> tuple[IntArray, IntArray]:
-    """The numbers below `most` that occur, ascending, and each row's index among them."""
-    if most > min(_DENSE, _SPARSE * numbers.size):
-        return np.unique(numbers, return_inverse=True)
-    used = np.flatnonzero(np.bincount(numbers, minlength=most))
-    if used.size == most:
-        return used, numbers
-    places = np.empty(most, np.int64)
-    places[used] = np.arange(used.size)
-    return used, places[numbers]
 
 
 class SliceIntervalsSchema(ClosedIntervalsSchema):
@@ -185,6 +88,7 @@ class SlicesRequestSchema(DatasetSchema, ClusteredFields, SampleSchema, DrawnSch
     charts = charts_field("slices")
     groups = GroupsField()
     slices = SliceColumns(
+        OWN_COLUMNS,
         "The columns that define slices, 1 to 10, by name, each with as many values as scores: text, integers or "
         "booleans, all of one kind, or `null`. Arrow and Parquet may have dates and timestamps, too, which become "
         "text such as 2024-01-31. At most 100,000 slices, and 1,000 characters in a text. No column may have the name "
@@ -249,7 +153,7 @@ def _options(data: dict[str, Any], slicing: Slicing) -> SliceOptions:
         raise invalid("missing", "metrics need decisions.", "decisions")
     taken = COLUMNS_OF_DECISIONS & slicing.keys.keys() if "decisions" in data else frozenset()
     if taken:
-        faults = {name: [Wrong("duplicate", _ALREADY_THERE)] for name in slicing.keys if name in taken}
+        faults = {name: [Wrong("duplicate", ALREADY_THERE)] for name in slicing.keys if name in taken}
         raise ValidationError({"slices": faults})
     return SliceOptions(
         tuple(data.get("operating_points", ())),

@@ -160,6 +160,7 @@ def test_the_keys_are_those_of_the_contract() -> None:
         "dataset",
         "where",
         "tolerance",
+        "slices",
         *OPERATIONS["gates"].form.drawn,
     }
     assert set(RULE_KEYS) == set(RuleSchema().fields)

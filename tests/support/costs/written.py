@@ -21,7 +21,8 @@ from service.wire.formats.codings import Piece, compress
 from service.wire.media_types import ARROW_STREAM, CSV, JSON, MARKDOWN, SVG, XML
 from service.wire.requests.gates_schemas import MOST_RULES
 from service.wire.requests.picture_schemas import LONGEST_TITLE
-from service.wire.requests.slices_schemas import LONGEST_VALUE, MOST_SLICE_POINTS
+from service.wire.requests.slice_columns import LONGEST_VALUE
+from service.wire.requests.slices_schemas import MOST_SLICE_POINTS
 from tests.properties.bodies import arrow_body
 from tests.support.asking import LIMITS
 from tests.support.costs.families import BIG_BODY_BYTES, asking

@@ -17,9 +17,10 @@ from service.curves.counts import Counts
 from service.curves.evaluation import CurvesOptions, evaluate_curves
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
-from service.inference.gate import Gate, GateOptions, evaluate_gate
+from service.inference.gate import Gate, evaluate_gate
 from service.inference.rules import Rule
 from service.inference.sliced import Slicing, evaluate_slices
+from service.inference.verdicts import GateOptions
 from tests.tools.bench import agreement, rivals
 from tests.tools.bench.bootstrap import Bootstrap
 from tests.tools.bench.rows import CURVES, HULL_SHAPES, OURS, SCIPY, SKLEARN, SORT, TORCHMETRICS, VECTORISED

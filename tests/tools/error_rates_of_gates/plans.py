@@ -15,11 +15,12 @@ from scipy.stats import norm
 
 from service.curves.decisions import Decision
 from service.curves.sample import Sample
-from service.inference.gate import GateOptions, evaluate_gate
+from service.inference.gate import evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.models import Models
 from service.inference.plans import planned
 from service.inference.rules import Rule
+from service.inference.verdicts import GateOptions
 from tests.tools.bench.report import README, rewrite
 
 PILOTS, SETS = 200, 1000

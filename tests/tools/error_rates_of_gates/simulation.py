@@ -17,9 +17,10 @@ from scipy.stats import norm
 
 from service.curves.decisions import Decision
 from service.curves.sample import Sample
-from service.inference.gate import Check, GateOptions, evaluate_gate
+from service.inference.gate import evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.rules import CHANGES, Rule
+from service.inference.verdicts import Check, GateOptions
 from tests.tools.coverage_of_intervals.populations import Population
 
 LEVEL = 0.9

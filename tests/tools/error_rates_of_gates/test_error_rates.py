@@ -25,6 +25,7 @@ from tests.tools.error_rates_of_gates.plans import CELLS as PLAN_CELLS
 from tests.tools.error_rates_of_gates.plans import markdown as markdown_of_plans
 from tests.tools.error_rates_of_gates.plans import simulated as simulated_plans
 from tests.tools.error_rates_of_gates.simulation import Case, simulated
+from tests.tools.error_rates_of_gates.slices import ManySlices, OneShare, OneSlice
 
 pytestmark = pytest.mark.all
 
@@ -63,6 +64,16 @@ def test_the_truth_of_clusters_is_that_of_many(more: dict[str, bool]) -> None:
     assert better.value(Metric("roc")) == pytest.approx(roc, abs=0.004)
     assert current.value(Metric("roc")) == pytest.approx(roc + less, abs=0.004)
     assert better.value(Metric("average_precision")) == pytest.approx(cell.pr(0.5), abs=0.004)
+
+
+def test_slices_have_their_rows() -> None:
+    alone = OneSlice("average_precision", 20, 30, 0.9).alarms(5, 1)
+    assert len(alone) == len(OneShare(20, 0.9).alarms(5, 1)) == 4
+    many = ManySlices(3, 20, 30, 0.85, 1)
+    for rule in (lambda truth: {"min": truth}, lambda truth: {"max_gap": truth}):
+        contains, passes, misses = many.verdicts(rule, 5, 1)
+        assert 0 <= passes <= 1
+        assert contains + misses <= 1
 
 
 @pytest.mark.parametrize("cell", [CELL, replace(CELL, ties=True)])
