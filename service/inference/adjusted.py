@@ -44,7 +44,7 @@ def adjusted_interval(
     found = closed_interval(of, metric, values, level, method)
     if found is None or not found.standard_error or metric.name in _ALREADY_WIDE:
         return found
-    z, fewest = normal_quantile(level), min(min(each.strata.effective) for each in of.models)
+    z, fewest = normal_quantile(level), min(_fewest(each, metric) for each in of.models)
     error = found.standard_error * widened(z, fewest) / z
     if len(values) > 1:
         if found.method != "delong":
@@ -57,6 +57,16 @@ def adjusted_interval(
     else:
         wide = within_limits(of, metric, logit_interval(values[0], error, level))
     return replace(wide, standard_error=found.standard_error)
+
+
+def _fewest(model: EvaluatedModel, metric: Metric) -> float:
+    """The effective size of the smaller class or, with clusters, the degrees of freedom if these are fewer."""
+    freedom = math.inf
+    if metric.is_area:
+        freedom = model.area_error(metric.part or metric.name).freedom
+    elif metric.name in STATISTIC_FORMULAS and (error := model.error_of(metric)) is not None:
+        freedom = error.certainty.freedom
+    return min(*model.strata.effective, freedom)
 
 
 def _exact_rate_ends(model: EvaluatedModel, metric: Metric, value: float, z: float) -> Ends:

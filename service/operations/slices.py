@@ -103,7 +103,7 @@ _WORST = replace(
     "for their number (Bonferroni). So it holds although the slice is chosen by looking. An area of which no "
     "slice has an interval is absent, and so is all of it if that is so of every area.",
     of=lambda found: found.worst or ABSENT,
-    columns=_INTERVALS_OF_AREAS.columns[:-1],  # it has no standard error
+    columns=tuple(each for each in _INTERVALS_OF_AREAS.columns if each.name not in {"standard_error", "design_effect"}),
     keys=AREAS_WITH_INTERVALS[:1],
     others=AREAS_WITH_INTERVALS[1:],
     inner="WorstInterval",

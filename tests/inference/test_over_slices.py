@@ -78,7 +78,7 @@ class TestAdjusted:
         found = adjusted_interval(Models((model,)), metric, [value], level, "logit")
         z = norm.isf((1 - level) / 2)
         z += (z**3 + z) / (4 * (30 - 1))
-        at, reach = log(value / (1 - value)), z * model.standard_error("roc") / (value * (1 - value))
+        at, reach = log(value / (1 - value)), z * model.area_error("roc").error / (value * (1 - value))
         assert found is not None
         assert found.upper == pytest.approx(1 / (1 + np.exp(-at - reach)))
         assert found.lower == pytest.approx(1 / (1 + np.exp(-at + reach)))
@@ -120,7 +120,7 @@ class TestGaps:
             assert pair is not None
             upper = max(upper, pair.upper)
             a, b = values[j], values[k]
-            errors = [several[place].standard_error("roc") for place in (j, k)]
+            errors = [several[place].area_error("roc").error for place in (j, k)]
             low = norm.cdf(norm.ppf(a) - z * errors[0] / norm.pdf(norm.ppf(a)))
             high = norm.cdf(norm.ppf(b) + z * errors[1] / norm.pdf(norm.ppf(b)))
             lower = max(lower, a - b - hypot(a - low, high - b))

@@ -326,8 +326,9 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
         slicings = slicings_of(data["rules"], intervals, paired, ours, theirs)
         options = GateOptions(tuple(data["rules"]), paired, intervals, slicings)
         _check_levels(options)
-        if slicings and any(isinstance(each, Sample) and each.clusters is not None for each in (ours[0], compared)):
-            message = "Rules over slices take the slices as independent, but clusters may span them: give one of the two."
+        has_gap = any(rule.max_gap is not None for rule in data["rules"])
+        if has_gap and isinstance(ours[0], Sample) and ours[0].clusters is not None:
+            message = "A gap takes slices as independent, but clusters may span them: leave out max_gap or clusters."
             raise invalid("exclusive", message, "clusters")
         refuse_bca(options.intervals, (evaluation.evaluation, compared))
         return evaluation.evaluation, compared, options
