@@ -177,11 +177,13 @@ class Estimates:
 
     def _can_resample(self, metric: Metric, difference: bool) -> bool:  # noqa: FBT001  # one of a pair
         """Whether resamples are needed and can be drawn."""
+        if not is_resampled(metric, self._options.method, difference=difference):
+            return False
+        still_time()
         of = self._of(difference=difference)
         values = of.values(metric)
         return (
-            is_resampled(metric, self._options.method, difference=difference)
-            and values is not None
+            values is not None
             and not any(value in ENDS for value in values)
             and not of.are_alike
             and of.are_enough

@@ -23,6 +23,7 @@ from tests.tools.costs.curves_families import curves_families, tradeoffs_familie
 from tests.tools.costs.groups_families import groups_families
 from tests.tools.costs.picture_families import picture_families
 from tests.tools.costs.slices_families import slices_families
+from tests.tools.costs.verdict_families import verdict_families
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ def families() -> Iterator[Family]:
         gates_families(),
         groups_families(),
         slices_families(),
+        verdict_families(),
         classes_families(),
         picture_families(),
         columns_families(),
