@@ -9,11 +9,11 @@ lock() {
     .venv/bin/uv pip compile --quiet --universal --python-version=3.11 --generate-hashes "$@"
 }
 
-lock "$@" --extra=png --output-file=deploy/requirements.txt pyproject.toml deploy/requirements.in
+lock "$@" --extra=png --extra=otel --output-file=deploy/requirements.txt pyproject.toml deploy/requirements.in
 lock "$@" --output-file=deploy/requirements-build.txt deploy/requirements-build.in
-lock "$@" --extra=png --extra=duckdb --extra=spark --output-file=deploy/requirements-engines.txt \
+lock "$@" --extra=png --extra=otel --extra=duckdb --extra=spark --output-file=deploy/requirements-engines.txt \
     --constraint=deploy/requirements.txt pyproject.toml deploy/requirements.in
-lock "$@" --extra=png --extra=duckdb --extra=spark --output-file=deploy/requirements-dev.txt \
+lock "$@" --extra=png --extra=otel --extra=duckdb --extra=spark --output-file=deploy/requirements-dev.txt \
     --constraint=deploy/requirements-engines.txt pyproject.toml deploy/requirements.in deploy/requirements-build.in \
     deploy/requirements-dev.in
 lock "$@" --output-file=deploy/requirements-spark.txt --constraint=deploy/requirements-build.txt deploy/requirements-spark.in

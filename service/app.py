@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from service.curves.sweep.sweep import COMPILED
 from service.datasets.file import read_datasets
 from service.engines.spill import remove_abandoned
 from service.environment import leave_pandas_out
+from service.extras import PACKAGE, how_to_install, installed_extras
 from service.settings import Settings, read_settings, shipped_file
 from service.web.access.access import install_access
 from service.web.access.origins import allowed_origins
@@ -32,6 +34,7 @@ from service.web.lanes.pool import EvaluatorPool
 from service.web.lanes.slots import slots_in
 from service.web.observation.metrics import helper_ended, metrics_blueprint
 from service.web.observation.observation import install_observation
+from service.web.observation.spans import EXTRA, Spans, spans_are_wanted
 from service.web.operation_routes import Operations, operations_blueprint
 from service.web.page import page_blueprint
 from service.web.problem_responses import install_error_handlers
@@ -88,7 +91,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = _Application("service", static_folder=None)
     # Other spellings of a path get 404, not a redirect (an HTML page).
     app.url_map.merge_slashes = False
-    install_observation(app, settings.log_level)
+    install_observation(app, settings.log_level, _spans())
     install_access(app, settings, origins, runtime_directory)
     install_error_handlers(app, settings.retry_after_seconds)
     app.register_blueprint(operations_blueprint(operations))
@@ -103,6 +106,18 @@ def create_app(settings: Settings | None = None) -> Flask:
     # What the worker needs from the application's parts, whose settings it does not know.
     app.extensions |= {"spool": spool, "big_pool": big, "slots": slots, "runtime_directory": runtime_directory}
     return app
+
+
+def _spans() -> Spans | None:
+    """What sends spans to a collector, if the environment names one."""
+    if not spans_are_wanted():
+        return None
+    if EXTRA not in installed_extras():
+        _LOG.warning("No traces are sent, although OTEL_EXPORTER_OTLP_ENDPOINT is set: %s", how_to_install(EXTRA))
+        return None
+    spans = Spans(version(PACKAGE))
+    atexit.register(spans.stop)
+    return spans
 
 
 class _Adapter(MapAdapter):

@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 
 from service.curves.arrays import FloatArray
-from service.curves.clock import still_time
+from service.curves.clock import in_time, still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.equal_errors import equal_error_rate
 from service.curves.pr import curve_precision
@@ -149,7 +149,7 @@ class NormalAxis:
     def places(self, rates: Sequence[float]) -> FloatArray:
         """Where rates are, from 0 to 1, (n,); one beyond the axis is at its end."""
         low, high = self.ends
-        found = [_NORMAL.inv_cdf(min(max(rate, self.least), self.MOST)) for rate in rates]
+        found = [_NORMAL.inv_cdf(min(max(rate, self.least), self.MOST)) for rate in in_time(rates)]
         return (np.array(found, dtype=np.float64) - low) / (high - low)
 
     def rates(self, steps: int) -> FloatArray:

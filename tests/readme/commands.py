@@ -18,6 +18,7 @@ NOT_RUN = {
     "sh deploy/test.sh": "it runs this test",
     "sh deploy/soak.sh": "it takes over an hour; tests/e2e runs its rows in short",
     ".venv/bin/rocpr serve": "tests/e2e runs it",
+    "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 .venv/bin/rocpr serve": "tests/e2e/test_traces.py sends spans",
     "python3 -m venv ~/rocpr-env\n~/rocpr-env/bin/python -m pip install '.[duckdb]'\n~/rocpr-env/bin/rocpr serve": (
         "it makes an environment; tests/e2e builds the wheel and uses it"
     ),

@@ -12,7 +12,9 @@ from service.web.access.origins import ANY
 from service.web.negotiation import first_members
 
 _EXPOSED = "Retry-After, Rocpr-Warnings, Server-Timing, X-Request-ID"
-_ALLOWED_HEADERS = frozenset({"accept", "authorization", "content-encoding", "content-type", "x-request-id"})
+_ALLOWED_HEADERS = frozenset(
+    {"accept", "authorization", "content-encoding", "content-type", "traceparent", "tracestate", "x-request-id"}
+)
 _ALLOWED_METHODS = "GET, HEAD, POST"
 _MAX_AGE_SECONDS = 3600
 """How long a browser may cache a preflight's answer; browsers cap it at two hours anyway."""

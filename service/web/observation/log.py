@@ -1,21 +1,23 @@
 """The log: a line of JSON on stderr for each event, from our requests, gunicorn or a library.
 
-Knows nothing of requests but the id of the current one. A failure is logged by its type and frames only: messages and
+Knows nothing of requests but the ids of the current one. A failure is logged by its type and frames only: messages and
 local variables may contain what a client sent, which is never logged.
 """
 
 import logging
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from traceback import TracebackException
+from types import MappingProxyType
 from typing import Any
 
 import orjson
 
-current_request_id: ContextVar[str | None] = ContextVar("current_request_id", default=None)
-"""The id of the current request, for failures logged meanwhile."""
+current_ids: ContextVar[Mapping[str, str]] = ContextVar("current_ids", default=MappingProxyType({}))
+"""The ids of the current request, for failures logged meanwhile."""
 
 _STDERR = 2
 _AS_A_LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
@@ -96,9 +98,7 @@ def _write(line: bytes) -> None:
 
 def _loggable_facts(record: logging.LogRecord) -> dict[str, Any]:
     shown: dict[str, Any] = _stamped(record.levelno) | {"event": _event(record), "logger": record.name}
-    if (request_id := current_request_id.get()) is not None:
-        shown["id"] = request_id
-    shown["pid"] = record.process
+    shown |= {**current_ids.get(), "pid": record.process}
     if record.exc_info and record.exc_info[1] is not None:
         shown["failures"] = _failures(TracebackException.from_exception(record.exc_info[1], lookup_lines=False))
     return shown

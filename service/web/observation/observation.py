@@ -1,7 +1,8 @@
 """Observation of each request: an id, a line in the log, its counts, and Server-Timing in the answer.
 
 Knows Flask's hooks and the possible facts; never what a client sent. A line holds numbers and our own words: the rule
-that the path matched, a known method, the code of a problem. The only client text that it repeats is the id.
+that the path matched, a known method, the code of a problem. Of what a client wrote, it repeats only the request's id
+and those of its trace.
 
 All of it happens when the answer is ready and before it is sent. So times exclude slow clients, and once a client has
 its answer, the log has the line. A request whose client has left is only counted.
@@ -17,18 +18,21 @@ from random import getrandbits
 from time import perf_counter
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response, current_app, request
 
 from service.web.access.keys import KEY_PREFIX, SECRET_LENGTH, bearer_token
 from service.web.health import LIVE, READY
-from service.web.observation.log import configure_log, current_request_id, install_failure_log, log_request
+from service.web.observation.log import configure_log, current_ids, install_failure_log, log_request
 from service.web.observation.metrics import count_abandoned, count_request, count_sizes, count_stages, start_counting
+from service.web.observation.spans import Spans
+from service.web.observation.trace_context import TraceContext, trace_of
 from service.web.passes import STARTED, WAITED, Client, client_of, has_moved
 
 Fact = str | int | float | None
 
 REQUEST_ID = "X-Request-ID"
 _REQUEST_ID_VARIABLE = "HTTP_X_REQUEST_ID"
+_TRACE_VARIABLE = "HTTP_TRACEPARENT"
 SERVER_TIMING = "Server-Timing"
 UNMATCHED = "unmatched"
 """The route of a request whose path or method is unknown or was not read."""
@@ -61,10 +65,11 @@ _ID = re.compile("[A-Za-z0-9._-]{1,64}")
 
 @dataclass(slots=True)
 class _Observed:
-    """A request: its id, its start, and the facts noted about it."""
+    """A request: its id, its start, its place in a trace, and the facts noted about it."""
 
     id: str
     start: float
+    trace: TraceContext | None
     facts: dict[str, Any] = field(default_factory=dict)
 
     def note(self, facts: Mapping[str, Fact]) -> None:
@@ -76,14 +81,16 @@ _current: ContextVar[_Observed | None] = ContextVar("observed", default=None)
 """The current request."""
 
 
-def install_observation(app: Flask, log_level: str) -> None:
+def install_observation(app: Flask, log_level: str, spans: Spans | None = None) -> None:
     """Observe every request of the application; call it before any other hook is registered.
 
     log_level   "debug" logs every request, "info" all but those of /health and /metrics, "warning" failures only.
+    spans       records all requests but those of /health and /metrics, if there are any.
     """
     configure_log(log_level)
     install_failure_log(app.logger)
     start_counting()
+    app.extensions["spans"] = spans
     app.before_request(_begin)
     app.after_request(_finish)  # runs last because it is registered first
     app.teardown_request(_forget)
@@ -125,8 +132,9 @@ def _begin() -> None:
     is_key = KEY_PREFIX in given.lower() or len(given) == SECRET_LENGTH or (secret and secret.lower() in given.lower())
     is_usable = _ID.fullmatch(given) and not is_key
     request_id = given if is_usable else _new_id()
-    _current.set(_Observed(request_id, environ.get(STARTED) or perf_counter()))
-    current_request_id.set(request_id)
+    trace = trace_of(environ.get(_TRACE_VARIABLE, ""))
+    _current.set(_Observed(request_id, environ.get(STARTED) or perf_counter(), trace))
+    current_ids.set({"id": request_id, **(trace.ids if trace else {})})
 
 
 def _finish(response: Response) -> Response:
@@ -146,7 +154,7 @@ def _finish(response: Response) -> Response:
     if line is None:
         return response
     response.headers.add(REQUEST_ID, observed.id)
-    response.headers.add(SERVER_TIMING, _server_timing(line))
+    response.headers.add(SERVER_TIMING, _server_timing(line, observed.trace))
     return response
 
 
@@ -158,7 +166,8 @@ def _line(observed: _Observed, head: dict[str, Any], waited: float | None) -> di
     if waited:
         line["wait_ms"] = round(waited * 1000, 3)
     line |= {name: round(facts[fact] * 1000, 3) for fact, _, name in _STAGES if fact in facts}
-    return line | {name: facts[name] for name in _AFTER if name in facts}
+    line |= {name: facts[name] for name in _AFTER if name in facts}
+    return line | observed.trace.ids if observed.trace else line
 
 
 def _record(observed: _Observed, head: dict[str, Any], client: Client, waited: float | None) -> dict[str, Any] | None:
@@ -172,20 +181,25 @@ def _record(observed: _Observed, head: dict[str, Any], client: Client, waited: f
     if "operation" in facts:
         count_sizes(facts["operation"], facts.get("rows"), facts.get("bytes_in"), facts.get("bytes_out"))
     _write_line(line)
+    spans: Spans | None = current_app.extensions["spans"]
+    if spans is not None and head["route"] not in _QUIET:
+        spans.record(line, observed.trace)
     return line
 
 
 def _forget(_error: BaseException | None) -> None:
     _current.set(None)
-    current_request_id.set(None)
+    current_ids.set({})
 
 
-def _server_timing(line: Mapping[str, Any]) -> str:
-    """Format the stages and the total, in milliseconds, and the lane."""
+def _server_timing(line: Mapping[str, Any], trace: TraceContext | None) -> str:
+    """Format the stages and the total, in milliseconds, the lane and the place in the trace."""
     parts = [f"{stage};dur={line[name]}" for stage, name in _TIMES if name in line]
     parts.append(f"total;dur={line['duration_ms']}")
     if "lane" in line:
         parts.append(f"lane;desc={line['lane']}")
+    if trace is not None:
+        parts.append(f'traceparent;desc="{trace}"')
     return ", ".join(parts)
 
 

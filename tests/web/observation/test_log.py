@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.web.observation import log
-from service.web.observation.log import StderrHandler, current_request_id, install_failure_log, logging_configuration
+from service.web.observation.log import StderrHandler, current_ids, install_failure_log, logging_configuration
 from tests.web.observing import Lines
 
 CANARY = "canary7731"
@@ -133,14 +133,14 @@ def test_a_deep_failure_is_cut(gunicorn: logging.Logger, lines: Lines) -> None:
     assert len(json.dumps(line)) < 8000
 
 
-def test_a_failure_has_the_id_of_its_request(gunicorn: logging.Logger, lines: Lines) -> None:
-    token = current_request_id.set("abc")
+def test_a_failure_has_the_ids_of_its_request(gunicorn: logging.Logger, lines: Lines) -> None:
+    token = current_ids.set({"id": "abc", "trace_id": "1" * 32})
     gunicorn.error("Unexpected failure")
-    current_request_id.reset(token)
+    current_ids.reset(token)
     gunicorn.error("Unexpected failure")
     inside, outside = lines()
-    assert inside["id"] == "abc"
-    assert "id" not in outside
+    assert inside.items() >= {"id": "abc", "trace_id": "1" * 32}.items()
+    assert not {"id", "trace_id"} & outside.keys()
 
 
 def test_a_line_of_a_library_has_its_place_but_not_its_message(library: logging.Logger, lines: Lines) -> None:
