@@ -6,7 +6,7 @@
 // at its top explains them.
 // Prints each rule with its numbers, and why it is not met. If $GITHUB_STEP_SUMMARY is set, asks the server once more and
 // adds the verdict in Markdown, or why there is none. The exit status is 0 if every rule is met, 1 if a rule failed,
-// and 2 if none failed but one is undecided, or there is no verdict.
+// 2 if none failed but one is undecided, and 3 if there is no verdict.
 
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -152,7 +152,7 @@ try {
 } catch (error) {
   const message = error instanceof GateError ? error.message : String(error);
   console.error(`gate.mjs: ${message}`);
-  process.exitCode = 2;
+  process.exitCode = 3;
   if (process.env.GITHUB_STEP_SUMMARY) {
     const report = `### Gate not decided ❔\n\n${message.replace(/^/gm, "    ")}\n\n`;
     await appendFile(process.env.GITHUB_STEP_SUMMARY, report).catch(() => {});

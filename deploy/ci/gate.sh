@@ -16,7 +16,7 @@
 # ROCPR_SECONDS   how long to keep trying if the server is busy or not up yet; 120 by default.
 #
 # Prints the verdict in Markdown. If $GITHUB_STEP_SUMMARY is set, also adds the verdict, or why there is none, to that file.
-# The exit status is 0 if every rule is met, 1 if a rule failed, and 2 if none failed but one is undecided, or there is no verdict.
+# The exit status is 0 if every rule is met, 1 if a rule failed, 2 if none failed but one is undecided, and 3 if there is no verdict.
 set -eu
 
 fail() {
@@ -25,7 +25,7 @@ fail() {
         text=$(printf '%s\n' "$*" | sed 's/^/    /')
         printf '### Gate not decided ❔\n\n%s\n\n' "$text" >>"$GITHUB_STEP_SUMMARY" || :
     fi
-    exit 2
+    exit 3
 }
 
 # Percent-encodes standard input, byte by byte, except unreserved characters (RFC 3986, 2.3).
@@ -66,7 +66,7 @@ esac
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-trap 'exit 2' HUP INT TERM
+trap 'exit 3' HUP INT TERM
 
 url=${server%/}/v1/gates
 data=$scores
@@ -154,7 +154,7 @@ $(cat "$folder/complaints")"
 esac
 cat "$folder/verdict"
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
-    cat "$folder/verdict" >>"$GITHUB_STEP_SUMMARY" || exit 2
+    cat "$folder/verdict" >>"$GITHUB_STEP_SUMMARY" || exit 3
 fi
 
 # If a file $2 is named, asks once more, for media type $1, and writes the answer there; $3 is what to call the answer.
@@ -162,7 +162,7 @@ also() {
     if [ -z "$2" ]; then return; fi
     again=$(ask "$1" "$folder/again")
     case $again in
-        "200 $1"* | "409 $1"*) cat "$folder/again" >"$2" || exit 2 ;;
+        "200 $1"* | "409 $1"*) cat "$folder/again" >"$2" || exit 3 ;;
         *) fail "no $3 from $server (status $again)" ;;
     esac
 }

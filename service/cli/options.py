@@ -27,20 +27,16 @@ INTERRUPTED = 130
 class Commands(click.Group):
     """A group whose commands refuse an option given more than once, where click would keep the last one.
 
-    Ctrl-C ends them with status 130, as shells report it; what the system refuses, such as a full disk, with 2.
+    Ctrl-C ends them with status 130, as shells report it; what the system refuses, such as a full disk, with 2, as any
+    other error, unless the command has an `error_status` of its own.
     """
 
     def main(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  # click's
         """Run the command that the process was started with, and end the process."""
         try:
             return super().main(*args, **kwargs)
-        except MemoryError:
-            end("This needs more memory than the process may use. --engine duckdb reads files of any size.")
-        except OSError as refused:
-            with suppress(AttributeError, OSError):  # Python would try to write the rest at exit, and complain
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            place = "" if refused.filename is None else f"{refused.filename}: "
-            end(f"{place}{refused.strerror or refused}.")
+        except (MemoryError, OSError) as refused:
+            end(refusal(refused))
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
@@ -49,12 +45,17 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("Aborted!", err=True)
             ctx.exit(INTERRUPTED)
+        except click.ClickException as error:
+            command = self.commands.get(ctx.invoked_subcommand or "")
+            error.exit_code = getattr(command, "error_status", error.exit_code)  # type: ignore[misc]  # not one for all
+            raise
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and look through its options. Raises UsageError."""
         name, command, rest = super().resolve_command(ctx, args)
+        ctx.invoked_subcommand = name  # click sets it later, but an error below belongs to the command, too
         if command is not None and not ctx.resilient_parsing:
             own = click.Context(command, parent=ctx, info_name=name)
             _, _, given = command.make_parser(own).parse_args([*rest])
@@ -68,6 +69,16 @@ class Commands(click.Group):
                     commas = f"; separate names by commas: {typed} a,b" if option.metavar == NAME_LIST else ""
                     raise click.UsageError(f"{typed} is given more than once{commas}.", own)
         return name, command, rest
+
+
+def refusal(refused: MemoryError | OSError) -> str:
+    """Say what the system refuses. Nothing more is printed: Python would try to at exit, and complain."""
+    if isinstance(refused, MemoryError):
+        return "This needs more memory than the process may use. --engine duckdb reads files of any size."
+    with suppress(AttributeError, OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    place = "" if refused.filename is None else f"{refused.filename}: "
+    return f"{place}{refused.strerror or refused}."
 
 
 Texts = dict[str, str]

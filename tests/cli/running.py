@@ -1,11 +1,14 @@
 """Runs the commands, and sends the service the same requests."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner, Result
 
 from service.answer import answer
 from service.cli.commands import rocpr as commands
+from service.cli.gate.command import NO_VERDICT
 from service.request import Request
 from service.wire.limits import Limits
 
@@ -13,14 +16,29 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 NAMED = "score,y\n0.9,spam\n0.4,ham\n0.3,spam\n0.1,ham\n"
 
 
-def run(*words: object, given: str | bytes | None = None, **variables: str | None) -> Result:
-    return CliRunner().invoke(commands, [*map(str, words)], input=given, env=variables)
+@dataclass(frozen=True)
+class Ran:
+    """A command that has ended."""
+
+    words: tuple[object, ...]
+    result: Result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.result, name)
 
 
-def refusal(done: Result) -> str:
+def run(*words: object, given: str | bytes | None = None, **variables: str | None) -> Ran:
+    return Ran(words, CliRunner().invoke(commands, [*map(str, words)], input=given, env=variables))
+
+
+def error_status(command: object) -> int:
+    return NO_VERDICT if command == "gate" else 2
+
+
+def refusal(done: Ran) -> str:
     """What a command says that must have refused, without printing anything else."""
-    assert (done.exit_code, done.stdout) == (2, ""), done.output
-    return done.stderr
+    assert (done.exit_code, done.stdout) == (error_status(done.words[0]), ""), done.output
+    return str(done.stderr)
 
 
 def answered(operation: str, body: bytes, media_type: str = "text/csv", **options: str) -> bytes:

@@ -251,7 +251,7 @@ def test_a_stream_that_does_not_end_needs_too_much_memory(tmp_path: Path) -> Non
             capture_output=True,
             check=False,
         )
-    assert (ended.returncode, ended.stderr[:42]) == (2, b"Error: This needs more memory than the pro")
+    assert (ended.returncode, ended.stderr[:42]) == (3, b"Error: This needs more memory than the pro")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -283,7 +283,7 @@ def test_a_file_that_cannot_be_read_ends_with_its_name(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(commands.commands["gate"], "parse_args", broken)
     ended = run("gate", "-", str(ALL))
-    assert (ended.exit_code, ended.stderr) == (2, "Error: a.csv: Input/output error.\n")
+    assert (ended.exit_code, ended.stderr) == (3, "Error: a.csv: Input/output error.\n")
 
 
 @pytest.mark.parametrize("command", [["curves"], ["tradeoffs"], ["compare"], ["gate", "-"]])

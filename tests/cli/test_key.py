@@ -4,18 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from service.cli.commands import rocpr as commands
 from service.web.access.keys import Keys
 from tests.cli.gate.gating import written
-from tests.cli.running import refusal
+from tests.cli.running import Ran, refusal, run
 
 KEY = re.compile(r"rocpr_[A-Za-z0-9_-]{43}\n")
 
 
-def key_new(*arguments: str) -> Result:
-    return CliRunner().invoke(commands, ["key", "new", *arguments])
+def key_new(*arguments: str) -> Ran:
+    return run("key", "new", *arguments)
 
 
 def test_the_key_and_its_line_are_printed(tmp_path: Path) -> None:
@@ -87,7 +85,7 @@ def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
 
 
 def test_the_help_says_where_each_part_goes() -> None:
-    text = " ".join(CliRunner().invoke(commands, ["key", "new", "--help"]).stdout.split())
+    text = " ".join(run("key", "new", "--help").stdout.split())
     assert "The key goes to standard output" in text
     assert "The line goes to standard error" in text
 

@@ -56,7 +56,7 @@ def test_a_png_of_too_many_rules_is_refused(tmp_path: Path, monkeypatch: pytest.
     _needs_png()
     monkeypatch.setattr(png, "MOST_PIXELS", 1000)
     run = rocpr("gate", GATE, ALL, "--baseline", TEN, "--plot", tmp_path / "a.png")
-    assert run.exit_code == 2
+    assert run.exit_code == 3
     assert "at most 1000 in all can be drawn" in run.stderr
     assert not (tmp_path / "a.png").exists()
 
@@ -139,14 +139,14 @@ def test_a_command_that_is_refused_touches_no_file(tmp_path: Path, option: str, 
     file = tmp_path / ("model.svg" if option == "--plot" else "model.pkl")
     file.write_text("a model")
     for arguments in ([option, file, *words], [*words, option, file]):
-        assert rocpr("gate", *arguments).exit_code == 2
+        assert rocpr("gate", *arguments).exit_code == 3
         assert file.read_text() == "a model"
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_an_old_picture_stays_until_there_is_a_new_one(tmp_path: Path) -> None:
     file = written(tmp_path, "old", "a.svg")
-    assert rocpr("gate", written(tmp_path, "rules = 1"), ALL, "--plot", file).exit_code == 2
+    assert rocpr("gate", written(tmp_path, "rules = 1"), ALL, "--plot", file).exit_code == 3
     assert file.read_text() == "old"
     assert rocpr("gate", written(tmp_path, FAILING), ALL, "--plot", file).exit_code == 1
     assert "Gate failed" in file.read_text(encoding="utf-8")

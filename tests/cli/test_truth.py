@@ -122,5 +122,5 @@ def test_no_report_may_take_the_place_of_the_truth(tmp_path: Path, files: dict[s
     rules = written(tmp_path, RULES, "rules.toml")
     before = files["truth"].read_text()
     words = [rules, files["new"], "--baseline", files["old"], "--truth", files["truth"], "--junit", files["truth"]]
-    assert run("gate", *words).exit_code == 2
+    assert run("gate", *words).exit_code == 3
     assert files["truth"].read_text() == before

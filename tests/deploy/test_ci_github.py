@@ -147,7 +147,7 @@ def test_the_action_without_a_verdict(action: dict[str, Any], place: Path, root:
     ):
         (place / "OUTPUT").unlink(missing_ok=True)
         ran = run_step(scripts(action)[1], inputs_of(action, **words), place, root)
-        assert ran.status == 2
+        assert ran.status == 3
         assert (place / "OUTPUT").read_text() == "verdict=error\n"
         assert (place / "rocpr-gate.svg").read_text() == "of an earlier run"  # and is not kept
     (place / "bin" / "rocpr").unlink()

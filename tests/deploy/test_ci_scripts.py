@@ -94,7 +94,7 @@ def test_a_json_body_carries_its_options_and_keeps_its_digits(
     body = '\n  {"scores": [9007199254740993, 1], "labels": [1, 0]}'
     (place / "digits.json").write_text(body)
     ran = script(place, root, "passing.json", "digits.json", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
-    assert ran.status == 2
+    assert ran.status == 3
     assert "This integer has no exact double" in ran.complaints
     document = sample(TEN) | {"baseline": sample(ALL), "paired": True}
     (place / "both.json").write_text(json.dumps(document, indent=1))
@@ -167,7 +167,7 @@ def test_without_a_verdict_a_script_says_why(
     if variables["ROCPR_SERVER"] == "nobody":
         variables["ROCPR_SERVER"] = f"http://127.0.0.1:{free_port()}"
     ran = script(place, root, *words, **variables, GITHUB_STEP_SUMMARY="summary")
-    assert (ran.status, ran.printed) == (2, "")
+    assert (ran.status, ran.printed) == (3, "")
     assert message in ran.complaints.lower() + ran.complaints
     told = re.sub(r"^gate\.\w+: ", "", ran.complaints).rstrip("\n")
     assert (place / "summary").read_text() == f"### Gate not decided ❔\n\n{textwrap.indent(told, '    ')}\n\n"
@@ -191,7 +191,7 @@ def test_a_summary_that_cannot_be_written_changes_no_status(script: Any, place: 
     """That is, to 1, which means a failed gate."""
     variables = {"ROCPR_SERVER": guarded, "ROCPR_API_KEY": KEY, "GITHUB_STEP_SUMMARY": "no/such/place"}
     for words in (("passing.json", ALL.name), ("passing.json", "nothing.csv")):
-        assert script(place, root, *words, **variables).status == 2
+        assert script(place, root, *words, **variables).status == 3
 
 
 @pytest.mark.all
@@ -200,7 +200,7 @@ def test_the_script_for_node_tells_a_detail_once(place: Path, root: Path, guarde
     """A problem with one error has its text twice; one with none or several has another detail."""
     (place / "named.csv").write_text("p,y\n1,1\n0,0\n")
     ran = gate_mjs(place, root, "passing.json", "named.csv", ROCPR_SERVER=guarded, ROCPR_API_KEY=KEY)
-    assert (ran.status, ran.complaints.count("no columns scores and labels")) == (2, 1)
+    assert (ran.status, ran.complaints.count("no columns scores and labels")) == (3, 1)
     with scripted(problem(400)) as server:
         ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url)
     assert "the server answers 400: No. Not so.\n" in ran.complaints
@@ -252,7 +252,7 @@ def test_the_script_for_node_adds_to_the_summary(place: Path, root: Path, guarde
     assert len([line for line in rest if line.startswith("| ")]) == 4
     with scripted(Scripted()) as server:
         ran = gate_mjs(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, GITHUB_STEP_SUMMARY="summary")
-    assert (ran.status, "no Markdown from" in ran.complaints) == (2, True)
+    assert (ran.status, "no Markdown from" in ran.complaints) == (3, True)
 
 
 @needs_curl
@@ -281,5 +281,5 @@ def test_a_script_without_a_picture_says_so(script: Any, place: Path, root: Path
     verdict = MARKDOWN if script is gate_sh else Scripted()
     with scripted(verdict) as server:
         ran = script(place, root, "passing.json", ALL.name, ROCPR_SERVER=server.url, ROCPR_PLOT="gate.svg")
-    assert (ran.status, "no picture from" in ran.complaints) == (2, True)
+    assert (ran.status, "no picture from" in ran.complaints) == (3, True)
     assert not (place / "gate.svg").exists()

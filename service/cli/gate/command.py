@@ -7,8 +7,8 @@ import math
 import os
 import sys
 import traceback
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import click
 import orjson
 
 from service.cli.asking import Question
-from service.cli.command_error import CommandError
+from service.cli.command_error import CommandError, fail
 from service.cli.engine_options import engine_options
 from service.cli.files import SUFFIXES, suffix_of
 from service.cli.gate.first_rules import probe, rules_json, rules_text
@@ -26,7 +26,7 @@ from service.cli.gate.rules_file import Rules
 from service.cli.gate.rules_schema import rules_schema
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
-from service.cli.options import form_options, given_texts
+from service.cli.options import form_options, given_texts, refusal
 from service.cli.own_options import BASELINE_OPTIONS, texts_of_baseline
 from service.cli.plots import PLOT_OPTION
 from service.cli.server_address import SERVER_OPTIONS
@@ -44,23 +44,40 @@ from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
-"""Exit status 1 means a failed gate and nothing else; 2 means no verdict."""
+NO_VERDICT = 3
+"""The exit status of a gate that could not run."""
 
 
 class GateCommand(click.Command):
-    """A command in which neither a defect nor Ctrl-C can look like a failed gate."""
+    """A command in which neither a defect nor Ctrl-C can look like a verdict."""
 
-    def invoke(self, context: click.Context) -> object:
-        """Run it; a status of 1 is a verdict."""
-        try:
-            return super().invoke(context)
-        except (click.ClickException, click.exceptions.Exit, MemoryError, OSError):  # the last two end with status 2
-            raise
-        except (KeyboardInterrupt, click.Abort):
-            click.echo("Aborted!", err=True)
-        except Exception:  # noqa: BLE001  # an uncaught exception would end with status 1
-            traceback.print_exc()
-        sys.exit(EXIT_STATUSES["undecided"])
+    error_status = NO_VERDICT
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:  # noqa: ANN401  # click's
+        """Read the options."""
+        with _no_other_status():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run it; a status of 1 or 2 is a verdict."""
+        with _no_other_status():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _no_other_status() -> Iterator[None]:
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except (MemoryError, OSError) as refused:
+        fail([f"Error: {refusal(refused)}"])
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Aborted!", err=True)
+        sys.exit(NO_VERDICT)
+    except Exception:  # noqa: BLE001  # an uncaught exception would end with status 1
+        traceback.print_exc()
+        sys.exit(NO_VERDICT)
 
 
 def _report_file(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
@@ -132,9 +149,9 @@ def gate(
     for columns apply to both, and override those in RULES.toml; those for OLD alone begin with --baseline, or are below
     [baseline] in RULES.toml. One of the files can be - for standard input.
 
-    The exit status is 0 if every rule is met, 1 if a rule failed, and 2 if none failed but one is undecided, or if
-    something went wrong. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml. With --json, this prints
-    RULES.json, the list of rules that the scripts gate.sh and gate.mjs take.
+    The exit status is 0 if every rule is met, 1 if a rule failed, 2 if none failed but one is undecided, and 3 if
+    something went wrong and there is no verdict. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml. With
+    --json, this prints RULES.json, the list of rules that the scripts gate.sh and gate.mjs take.
 
     On GitHub, a report in Markdown is added to the job's summary.
     """

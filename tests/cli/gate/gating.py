@@ -5,11 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from click.testing import Result
-
 from service.cli.gate.outputs import STEP_SUMMARY
 from tests.cli import running
-from tests.cli.running import DATA, run
+from tests.cli.running import DATA, Ran, run
 
 ROOT = DATA.parent.parent
 COMMAND = [sys.executable, "-c", "from service.cli.main import main; main()", "gate"]
@@ -28,7 +26,7 @@ RULES = {
 STATUSES = {PASSING: 0, FAILING: 1, UNDECIDED: 2}
 
 
-def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Result:
+def rocpr(*arguments: object, given: str | bytes | None = None, **variables: str) -> Ran:
     return run("gate", *arguments, given=given, **{STEP_SUMMARY: None, "NO_COLOR": None, **variables})
 
 

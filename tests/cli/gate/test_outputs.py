@@ -90,14 +90,14 @@ def test_what_keeps_it_from_a_verdict_is_reported_too(tmp_path: Path, message: s
 
 def test_a_gate_does_not_pass_if_its_report_cannot_be_written(tmp_path: Path) -> None:
     run = rocpr(written(tmp_path, PASSING), ALL, "--junit", "/dev/full")
-    assert run.exit_code == 2
+    assert run.exit_code == 3
     assert "Gate passed" in run.stdout
     assert "Error: /dev/full: The report cannot be written: No space left on device." in run.stderr
 
 
 def test_a_gate_that_ends_with_an_error_replaces_an_old_report(tmp_path: Path) -> None:
     report = written(tmp_path, "of another run", "report.xml")
-    assert rocpr(written(tmp_path, "rules = 1"), ALL, "--junit", report).exit_code == 2
+    assert rocpr(written(tmp_path, "rules = 1"), ALL, "--junit", report).exit_code == 3
     assert "of another run" not in report.read_text()
 
 
