@@ -18,7 +18,8 @@ import orjson
 from service.cli.asking import Question
 from service.cli.command_error import CommandError, fail
 from service.cli.engine_options import engine_options
-from service.cli.files import SUFFIXES, suffix_of
+from service.cli.explaining import Source
+from service.cli.files import SUFFIXES, InputFile, suffix_of
 from service.cli.gate.first_rules import probe, rules_json, rules_text
 from service.cli.gate.outputs import Outputs
 from service.cli.gate.question import question_of
@@ -26,7 +27,7 @@ from service.cli.gate.rules_file import Rules
 from service.cli.gate.rules_schema import rules_schema
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
-from service.cli.options import form_options, given_texts, refusal
+from service.cli.options import Texts, form_options, given_texts, refusal
 from service.cli.own_options import BASELINE_OPTIONS, texts_of_baseline
 from service.cli.plots import PLOT_OPTION
 from service.cli.server_address import SERVER_OPTIONS
@@ -39,9 +40,13 @@ from service.cli.written_files import (
     refuse_files_that_are_read,
     refuse_one_file_twice,
 )
-from service.wire.formats.inputs import TOTALS
+from service.wire.formats.inputs import BASELINE, TOTALS
 from service.wire.formats.tables import one_evaluation
+from service.wire.media_types import JSON
 from service.wire.requests.query_fields import READING_FIELDS
+
+_NOTHING_ASKED = b'{"status": "passed", "passed": true, "paired": false, "checks": [], "warnings": []}'
+"""The answer to no rules, about which the service cannot be asked."""
 
 EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 NO_VERDICT = 3
@@ -102,6 +107,12 @@ _OPTIONS_AND_FILES: list[click.Parameter] = [
     *form_options(one_evaluation(READING_FIELDS)),
     *engine_options(),
     click.Option(["--baseline"], metavar="OLD", help="The previous model's scores, for max_drop."),
+    click.Option(
+        ["--without-baseline"],
+        type=click.Choice(["refuse", "skip"]),
+        default="refuse",
+        help="Without OLD: refuse rules such as max_drop, or skip them, with a warning.",
+    ),
     *BASELINE_OPTIONS,
     TRUTH_OPTION,
     *SERVER_OPTIONS,
@@ -135,6 +146,7 @@ def gate(
     *,
     files: tuple[str, ...],
     baseline: str | None,
+    without_baseline: str,
     junit: Path | None,
     markdown: Path | None,
     plot: Path | None,
@@ -153,7 +165,7 @@ def gate(
     something went wrong and there is no verdict. To get a first RULES.toml: rocpr gate --init SCORES >RULES.toml. With
     --json, this prints RULES.json, the list of rules that the scripts gate.sh and gate.mjs take.
 
-    On GitHub, a report in Markdown is added to the job's summary.
+    On GitHub, a report in Markdown is added to the job's summary, and rules that are not met are marked in RULES.toml.
     """
     access = FileAccess.of(options)
     of_baseline = texts_of_baseline(options)
@@ -191,14 +203,30 @@ def gate(
         return
     outputs = Outputs(junit, markdown, plot)
     with outputs.of_errors():
-        rules = Rules.read(streams[0])
-        body = question_of(rules, sources, given, of_baseline, access.server).ask()
+        rules, skipped = Rules.read(streams[0]), 0
+        if without_baseline == "skip" and not old and not _may_hold_baseline(rules, sources[0], given):
+            rules, skipped = rules.without_changes()
+        asked = rules.document["rules"]
+        body = question_of(rules, sources, given, of_baseline, access.server).ask() if asked else _NOTHING_ASKED
     document = orjson.loads(body)
+    if skipped:
+        document["warnings"].append({"code": "skipped_rules", "detail": _skipped(skipped)})
+        body = orjson.dumps(document)
     names = (sources[0].name, sources[1].name if old else None)
     lines = verdict_lines(printable(document), *map(printable, names))
     _print(body if as_json else "".join(f"{line}\n" for line in lines))
-    outputs.write(document, *names)
+    outputs.write(document, rules, *names)
     context.exit(EXIT_STATUSES[document["status"]])
+
+
+def _may_hold_baseline(rules: Rules, scores: Source, given: Texts) -> bool:
+    """Whether scores may bring their baseline themselves, as a column or in a JSON file."""
+    return BASELINE in rules.texts | given or (isinstance(scores, InputFile) and scores.media_type == JSON)
+
+
+def _skipped(number: int) -> str:
+    what = "1 rule is" if number == 1 else f"{number} rules are"
+    return f"There is no baseline, so {what} not checked."
 
 
 def _refuse_other_order(rules: str, scores: str) -> None:

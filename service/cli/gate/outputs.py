@@ -1,4 +1,4 @@
-"""The files that a gate writes: a JUnit report, Markdown, a picture, and a job's summary on GitHub.
+"""What a gate writes besides its verdict: a JUnit report, Markdown, a picture; on GitHub, a job's summary, and marks.
 
 A gate that ends with an error is reported, too, so that no report of an earlier run is mistaken for this one's.
 """
@@ -14,6 +14,8 @@ import click
 
 from service.charts.picture import Picture
 from service.cli.command_error import fail
+from service.cli.gate.annotations import ACTIONS, annotation, annotations
+from service.cli.gate.rules_file import Rules
 from service.cli.plots import write_plot
 from service.cli.written_files import write_file
 from service.operations import OPERATIONS
@@ -34,9 +36,12 @@ class Outputs:
     markdown: Path | None
     plot: Path | None = None
 
-    def write(self, document: dict[str, Any], scores: str, baseline: str | None) -> None:
+    def write(self, document: dict[str, Any], rules: Rules, scores: str, baseline: str | None) -> None:
         """Report an answer; `scores` and `baseline` are the names of the files."""
         names = (scores, baseline)
+        if _is_on_github():
+            for line in annotations(document, rules):
+                click.echo(line, err=True)  # standard output has the verdict
         self._write(lambda: junit_report(document, *names), lambda: markdown_report(document, *names))
         write_plot(self.plot, lambda media_type: _picture(document, media_type))
 
@@ -47,6 +52,8 @@ class Outputs:
             yield
         except click.ClickException as error:
             message = xml_text(error.format_message())
+            if _is_on_github():
+                click.echo(annotation("error", "No verdict", message), err=True)
             self._write(
                 lambda: junit_of([JUnitCase("gate", "undecided", message)]), lambda: _undecided_markdown(message)
             )
@@ -66,6 +73,10 @@ class Outputs:
                 write(path, content())
             except OSError as error:
                 fail([f"Error: {path}: The report cannot be written: {error.strerror}."])
+
+
+def _is_on_github() -> bool:
+    return os.environ.get(ACTIONS) == "true"
 
 
 def _append(path: Path, content: bytes) -> None:

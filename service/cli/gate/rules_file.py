@@ -9,13 +9,13 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, BinaryIO, Self
 
 from service.cli.command_error import fail
 from service.cli.files import name_of
 from service.inference.intervals import IntervalOptions
-from service.inference.rules import RULE_KEYS
+from service.inference.rules import CHANGES, RULE_KEYS
 from service.operations import OPERATIONS
 from service.wire.formats.inputs import (
     BASELINE,
@@ -107,6 +107,18 @@ class Rules:
     def texts_of_baseline(self) -> dict[str, str]:
         """How the baseline's table is read, where it differs."""
         return {key: _text(value) for key, value in self.document.get(BASELINE_TABLE, {}).items()}
+
+    def without_changes(self) -> tuple[Self, int]:
+        """The rules that need no baseline, each still at its line, and how many do."""
+        rules = self.document["rules"]
+        kept = [row for row, rule in enumerate(rules) if not CHANGES.keys() & rule.keys()]
+        document = {**self.document, "rules": [rules[row] for row in kept]}
+        lines = {
+            f"/rules/{place}": self.lines[f"/rules/{row}"]
+            for place, row in enumerate(kept)
+            if f"/rules/{row}" in self.lines
+        }
+        return replace(self, document=document, lines=lines), len(rules) - len(kept)
 
     def place(self, pointer: str) -> str:
         """Write the line of a pointer, as `line 12: `; empty if unknown."""

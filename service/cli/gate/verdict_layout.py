@@ -65,6 +65,8 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
 
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     """Format the checks, without empty columns."""
+    if not checks:
+        return
     rules = [Rule.read(check["rule"]) for check in checks]
     names = [rule.title for rule in rules]
     pairs = list(zip(rules, checks, strict=True))
@@ -155,7 +157,7 @@ def _verdict_line(document: dict[str, Any]) -> str:
     statuses = [check["status"] for check in document["checks"] if not _only_warns(check)]
     counts = [f"{statuses.count(status)} {status}" for status in STATUSES if status in statuses]
     warned = [f"{document['warned']} warned"] if document.get("warned") else []
-    counted = ", ".join([*counts, *warned])
+    counted = ", ".join([*counts, *warned]) or "no rule was checked"
     return click.style(f"Gate {verdict}: {counted}.", fg=STATUSES[verdict], bold=True)
 
 
