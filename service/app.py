@@ -39,6 +39,7 @@ from service.web.operation_routes import Operations, operations_blueprint
 from service.web.page import page_blueprint
 from service.web.problem_responses import install_error_handlers
 from service.web.spool import Spool
+from service.web.stored import install_stored_answers
 from service.web.version import version_blueprint
 from service.wire.limits import Limits
 
@@ -94,6 +95,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     install_observation(app, settings.log_level, _spans())
     install_access(app, settings, origins, runtime_directory)
     install_error_handlers(app, settings.retry_after_seconds)
+    install_stored_answers(app)
     app.register_blueprint(operations_blueprint(operations))
     app.register_blueprint(datasets_blueprint(datasets))
     app.register_blueprint(contract_blueprint(*map(shipped_file, CONTRACTS)))

@@ -70,7 +70,10 @@ def _problem(name: str, told: Tree, path: str) -> Any:  # noqa: ANN401  # a JSON
 
 def _with_answer(told: Tree) -> Tree:
     """A path that evaluates nothing."""
-    own = {key: value for key, value in told.items() if key not in {"answer", "type", "schema", "examples"}}
+    own = {key: value for key, value in told.items() if key not in {"answer", "type", "schema", "examples", "stored"}}
     schema = reference(told["schema"]) if "schema" in told else {"type": "string"}
     content = {told["type"]: {"schema": schema, "examples": told["examples"]}}
-    return own | {"responses": all_responses({"200": response(told["answer"], content)})}
+    if not told.get("stored"):
+        return own | {"responses": all_responses({"200": response(told["answer"], content)})}
+    same = {"description": "The client has the present version.", "headers": headers(*_OF_ALL, "ETag")}
+    return own | {"responses": all_responses({"200": response(told["answer"], content, "ETag"), "304": same})}

@@ -127,7 +127,7 @@ def problem_examples() -> dict[str, tuple[str, Tree]]:
         name: (status, value)
         for found in operations()
         for status, response in found.responses.items()
-        for name, value in examples(response["content"].get(PROBLEM_JSON, {})).items()
+        for name, value in examples(response.get("content", {}).get(PROBLEM_JSON, {})).items()
     }
 
 

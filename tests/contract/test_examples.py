@@ -31,7 +31,7 @@ def _requests(found: Operation, kind: str) -> dict[str, Any]:
 
 def _answers(found: Operation, kind: str) -> list[str]:
     """The names of the example answers, each once."""
-    contents = [response["content"] for response in found.responses.values()]
+    contents = [response.get("content", {}) for response in found.responses.values()]
     return list(dict.fromkeys(name for content in contents for name in examples(content.get(kind, {}))))
 
 
