@@ -36,7 +36,7 @@ class Commands(click.Group):
         try:
             return super().main(*args, **kwargs)
         except (MemoryError, OSError) as refused:
-            end(refusal(refused))
+            end(what_is_refused(refused))
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
@@ -71,7 +71,7 @@ class Commands(click.Group):
         return name, command, rest
 
 
-def refusal(refused: MemoryError | OSError) -> str:
+def what_is_refused(refused: MemoryError | OSError) -> str:
     """Say what the system refuses. Nothing more is printed: Python would try to at exit, and complain."""
     if isinstance(refused, MemoryError):
         return "This needs more memory than the process may use. --engine duckdb reads files of any size."

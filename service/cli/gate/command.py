@@ -27,7 +27,7 @@ from service.cli.gate.rules_file import Rules
 from service.cli.gate.rules_schema import rules_schema
 from service.cli.gate.verdict_layout import verdict_lines
 from service.cli.layout import printable, terminal_safe
-from service.cli.options import Texts, form_options, given_texts, refusal
+from service.cli.options import Texts, form_options, given_texts, what_is_refused
 from service.cli.own_options import BASELINE_OPTIONS, texts_of_baseline
 from service.cli.plots import PLOT_OPTION
 from service.cli.server_address import SERVER_OPTIONS
@@ -76,7 +76,7 @@ def _no_other_status() -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit):
         raise
     except (MemoryError, OSError) as refused:
-        fail([f"Error: {refusal(refused)}"])
+        fail([f"Error: {what_is_refused(refused)}"])
     except (KeyboardInterrupt, click.Abort):
         click.echo("Aborted!", err=True)
         sys.exit(NO_VERDICT)
