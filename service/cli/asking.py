@@ -38,13 +38,16 @@ from service.operations import OPERATIONS
 from service.request import Request
 from service.settings import Settings, SettingsError, read_settings
 from service.wire.answers.parts import Document
-from service.wire.formats.inputs import MISSING
+from service.wire.formats.inputs import MEANING, MISSING, SAMPLE_COLUMNS
 from service.wire.formats.missing_cells import without_missing
 from service.wire.formats.query_options import Decoded
 from service.wire.formats.tables import TableForm
 from service.wire.limits import Limits
-from service.wire.media_types import JSON
+from service.wire.media_types import JSON, SVG
 from service.wire.problems import Problem, problem_document
+
+_DRAWN = (*SAMPLE_COLUMNS, "counts", "groups", *MEANING)
+"""The fields of an evaluation that its curves need."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,23 @@ class Question:
                 fail(self.problem_lines(orjson.loads(result.body)))
             return result.body
         return self._sent(self.server, decoded, accept, drawn)
+
+    def drawn(self) -> bytes | None:
+        """An SVG picture of the curves of the evaluation and of its baseline, if any; None for several classes."""
+        evaluations = {"model": self.document, "baseline": self.document.get("baseline")}
+        read = {name: {key: each[key] for key in _DRAWN if key in each} for name, each in evaluations.items() if each}
+        if isinstance(read["model"].get("scores"), Mapping):
+            return None
+        operation, fields = "curves", read["model"]
+        if len(read) > 1:
+            operation, fields = "comparisons", {"evaluations": [{"name": name, **each} for name, each in read.items()]}
+        missing = {MISSING: self.document[MISSING]} if MISSING in self.document else {}
+        decoded = Decoded({**missing, **fields})
+        other = replace(self, operation=operation, fields={}, explain=None)
+        if self.server is not None:
+            return other._sent(self.server, decoded, SVG, {})  # noqa: SLF001  # its own kind
+        result = answer_decoded(Request(operation, "", JSON, SVG, (), b""), decoded, self.limits)
+        return result.body if result.problem is None else None
 
     def _sent(self, server: ServerAddress, decoded: Decoded, accept: str, drawn: Mapping[str, str]) -> bytes:
         """Get the answer of a server to what was read here."""

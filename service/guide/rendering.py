@@ -53,11 +53,12 @@ def html_of(name: str) -> str:
         f'<a href="{_path_of(other)}"{_CURRENT if other == name else ""}>{escape(title)}</a>'
         for other, title in titles.items()
     ]
-    content = _content(markdown_of(name))
+    content = content_of(markdown_of(name))
     return _TEMPLATE.format(title=escape(titles[name]), guide=GUIDE, links="\n".join(links), content=content)
 
 
-def _content(text: str) -> str:
+def content_of(text: str) -> str:
+    """Render Markdown, without HTML of its own."""
     markdown = _markdown()
     tokens = markdown.parse(text)
     _name_headings(tokens)

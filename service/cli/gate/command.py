@@ -21,6 +21,7 @@ from service.cli.engine_options import engine_options
 from service.cli.explaining import Source
 from service.cli.files import SUFFIXES, InputFile, suffix_of
 from service.cli.gate.first_rules import probe, rules_json, rules_text
+from service.cli.gate.html_report import Repeat
 from service.cli.gate.outputs import Outputs
 from service.cli.gate.question import question_of
 from service.cli.gate.rules_file import Rules
@@ -52,6 +53,9 @@ EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 NO_VERDICT = 3
 """The exit status of a gate that could not run."""
 
+_WORDS = "service.cli.gate.words"
+"""Where a context keeps the words of its command."""
+
 
 class GateCommand(click.Command):
     """A command in which neither a defect nor Ctrl-C can look like a verdict."""
@@ -60,8 +64,12 @@ class GateCommand(click.Command):
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:  # noqa: ANN401  # click's
         """Read the options."""
+        _, words, *_ = arguments
+        given = [*words]  # click takes them out of the list
         with _no_other_status():
-            return super().make_context(*arguments, **options)
+            context = super().make_context(*arguments, **options)
+        context.meta[_WORDS] = given
+        return context
 
     def invoke(self, ctx: click.Context) -> object:
         """Run it; a status of 1 or 2 is a verdict."""
@@ -118,6 +126,7 @@ _OPTIONS_AND_FILES: list[click.Parameter] = [
     *SERVER_OPTIONS,
     click.Option(["--junit"], help="Write a JUnit report.", **_REPORT),
     click.Option(["--markdown"], help="Write a report in Markdown.", **_REPORT),
+    click.Option(["--html", "page"], help="Write a report as a page, with the curves, to hand on.", **_REPORT),
     PLOT_OPTION,
     click.Option(
         ["--schema"],
@@ -150,6 +159,7 @@ def gate(
     junit: Path | None,
     markdown: Path | None,
     plot: Path | None,
+    page: Path | None,
     as_json: bool,
     init: bool,
     in_use: float | None,
@@ -173,11 +183,13 @@ def gate(
         raise click.UsageError("Options of the baseline need --baseline OLD.")
     if in_use is not None and not (init and math.isfinite(in_use)):
         raise click.UsageError("--at T, a finite threshold, is for --init; a rule has at_threshold.")
-    if init and (junit or markdown or plot):
-        raise click.UsageError("--init cannot be combined with --junit, --markdown or --plot.")
+    written = (junit, markdown, plot, page)
+    if init and any(written):
+        raise click.UsageError("--init cannot be combined with --junit, --markdown, --plot or --html.")
     old = [] if baseline is None else [baseline]
-    refuse_one_file_twice("--junit, --markdown and --plot", (junit, markdown, plot))
-    refuse_files_that_are_read((junit, markdown, plot), (*files, *old, *([access.truth] if access.truth else [])))
+    read = (*files, *old, *([access.truth] if access.truth else []))
+    refuse_one_file_twice("--junit, --markdown, --plot and --html", written)
+    refuse_files_that_are_read(written, read)
     expected = 1 if init else 2
     if len(files) != expected:
         what = "--init takes SCORES, and perhaps --baseline OLD" if init else "The command takes RULES.toml and SCORES"
@@ -201,13 +213,14 @@ def gate(
             else rules_text(document, sources[0].name, _values(given), _values(of_baseline))
         )
         return
-    outputs = Outputs(junit, markdown, plot)
+    outputs = Outputs(*written)
     with outputs.of_errors():
         rules, skipped = Rules.read(streams[0]), 0
         if without_baseline == "skip" and not old and not _may_hold_baseline(rules, sources[0], given):
             rules, skipped = rules.without_changes()
         asked = rules.document["rules"]
-        body = question_of(rules, sources, given, of_baseline, access.server).ask() if asked else _NOTHING_ASKED
+        question = question_of(rules, sources, given, of_baseline, access.server)
+        body = question.ask() if asked else _NOTHING_ASKED
     document = orjson.loads(body)
     if skipped:
         document["warnings"].append({"code": "skipped_rules", "detail": _skipped(skipped)})
@@ -215,7 +228,8 @@ def gate(
     names = (sources[0].name, sources[1].name if old else None)
     lines = verdict_lines(printable(document), *map(printable, names))
     _print(body if as_json else "".join(f"{line}\n" for line in lines))
-    outputs.write(document, rules, *names)
+    outputs.write(document, rules, names)
+    outputs.write_page(document, names, question.drawn, Repeat(context.meta[_WORDS], read))
     context.exit(EXIT_STATUSES[document["status"]])
 
 

@@ -4,7 +4,7 @@ A gate that ends with an error is reported, too, so that no report of an earlier
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ import click
 from service.charts.picture import Picture
 from service.cli.command_error import fail
 from service.cli.gate.annotations import ACTIONS, annotation, annotations
+from service.cli.gate.html_report import Repeat, html_report
 from service.cli.gate.rules_file import Rules
 from service.cli.plots import write_plot
 from service.cli.written_files import write_file
@@ -22,6 +23,7 @@ from service.operations import OPERATIONS
 from service.operations.operation import Selection
 from service.wire.answers.gate_answers import gate_of
 from service.wire.answers.gate_reports import JUnitCase, junit_of, junit_report, markdown_report, xml_text
+from service.wire.media_types import SVG
 from service.wire.problems import Problem
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -35,15 +37,30 @@ class Outputs:
     junit: Path | None
     markdown: Path | None
     plot: Path | None = None
+    page: Path | None = None
 
-    def write(self, document: dict[str, Any], rules: Rules, scores: str, baseline: str | None) -> None:
-        """Report an answer; `scores` and `baseline` are the names of the files."""
-        names = (scores, baseline)
+    def write(self, document: dict[str, Any], rules: Rules, names: tuple[str, str | None]) -> None:
+        """Report an answer; `names` are those of the files of scores, and of the baseline's."""
         if _is_on_github():
             for line in annotations(document, rules):
                 click.echo(line, err=True)  # standard output has the verdict
         self._write(lambda: junit_report(document, *names), lambda: markdown_report(document, *names))
         write_plot(self.plot, lambda media_type: _picture(document, media_type))
+
+    def write_page(
+        self,
+        document: dict[str, Any],
+        names: tuple[str, str | None],
+        curves: Callable[[], bytes | None],
+        repeat: Repeat,
+    ) -> None:
+        """Report an answer as a page, with the curves and how to repeat it."""
+        if self.page is None:
+            return
+        pictures = [_picture(document, SVG)] if document["checks"] else []
+        drawn = curves()
+        pictures += [] if drawn is None else [drawn]
+        self._write_files([(self.page, write_file, lambda: html_report(document, names, pictures, repeat).encode())])
 
     @contextmanager
     def of_errors(self) -> Iterator[None]:
@@ -66,6 +83,10 @@ class Outputs:
             (self.markdown, write_file, lambda: markdown().encode()),
             (Path(summary) if summary else None, _append, lambda: markdown().encode() + b"\n"),
         ]
+        self._write_files(wanted)
+
+    @staticmethod
+    def _write_files(wanted: Sequence[tuple[Path | None, Callable[[Path, bytes], None], Callable[[], bytes]]]) -> None:
         for path, write, content in wanted:
             if path is None:
                 continue

@@ -239,6 +239,7 @@ def test_the_options_of_reading_are_the_query_parameters() -> None:
         "schema",
         "in_use",
         "without_baseline",
+        "page",
     }
     own |= {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
     own |= {"baseline_columns", "baseline_delimiter", "baseline_decimal", "baseline_positive_label"}
