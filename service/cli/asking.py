@@ -46,7 +46,7 @@ from service.wire.limits import Limits
 from service.wire.media_types import JSON, SVG
 from service.wire.problems import Problem, problem_document
 
-_DRAWN = (*SAMPLE_COLUMNS, "counts", "groups", *MEANING)
+_CURVE_FIELDS = (*SAMPLE_COLUMNS, "counts", "groups", *MEANING)
 """The fields of an evaluation that its curves need."""
 
 
@@ -133,7 +133,9 @@ class Question:
     def drawn(self) -> bytes | None:
         """An SVG picture of the curves of the evaluation and of its baseline, if any; None for several classes."""
         evaluations = {"model": self.document, "baseline": self.document.get("baseline")}
-        read = {name: {key: each[key] for key in _DRAWN if key in each} for name, each in evaluations.items() if each}
+        read = {
+            name: {key: each[key] for key in _CURVE_FIELDS if key in each} for name, each in evaluations.items() if each
+        }
         if isinstance(read["model"].get("scores"), Mapping):
             return None
         operation, fields = "curves", read["model"]

@@ -79,7 +79,7 @@ def test_a_page_is_html_under_a_strict_policy(client: FlaskClient, path: str) ->
     assert answer.headers.getlist("Content-Security-Policy") == [POLICY]
     assert "script" not in POLICY
     assert "unsafe" not in POLICY
-    assert "Cache-Control" not in answer.headers
+    assert answer.headers["Cache-Control"] == "no-cache"
     assert answer.data == client.get(path).data
 
 

@@ -53,7 +53,7 @@ EXIT_STATUSES = {"passed": 0, "failed": 1, "undecided": 2}
 NO_VERDICT = 3
 """The exit status of a gate that could not run."""
 
-_WORDS = "service.cli.gate.words"
+_COMMAND_WORDS = "service.cli.gate.words"
 """Where a context keeps the words of its command."""
 
 
@@ -68,7 +68,7 @@ class GateCommand(click.Command):
         given = [*words]  # click takes them out of the list
         with _no_other_status():
             context = super().make_context(*arguments, **options)
-        context.meta[_WORDS] = given
+        context.meta[_COMMAND_WORDS] = given
         return context
 
     def invoke(self, ctx: click.Context) -> object:
@@ -229,7 +229,7 @@ def gate(
     lines = verdict_lines(printable(document), *map(printable, names))
     _print(body if as_json else "".join(f"{line}\n" for line in lines))
     outputs.write(document, rules, names)
-    outputs.write_page(document, names, question.drawn, Repeat(context.meta[_WORDS], read))
+    outputs.write_page(document, names, question.drawn, Repeat(context.meta[_COMMAND_WORDS], read))
     context.exit(EXIT_STATUSES[document["status"]])
 
 

@@ -33,7 +33,7 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
-_MARKS = str.maketrans({"✅": "✓", "❌": "✗", "❔": "?", "⚠": "!", "\N{VARIATION SELECTOR-16}": None})
+_PLAIN_SIGNS = str.maketrans({"✅": "✓", "❌": "✗", "❔": "?", "⚠": "!", "\N{VARIATION SELECTOR-16}": None})
 """Signs that every font has, for those of Markdown."""
 
 
@@ -49,7 +49,7 @@ def html_report(
     document: dict[str, Any], names: tuple[str, str | None], pictures: Sequence[bytes], repeat: Repeat
 ) -> str:
     """Write a report; `names` are those of the files of scores, and of the baseline's."""
-    report = content_of(markdown_report(document, *names)).translate(_MARKS)
+    report = content_of(markdown_report(document, *names)).translate(_PLAIN_SIGNS)
     report = report.replace("<h3", "<h1").replace("</h3", "</h1")  # it is the page's heading
     drawn = "".join(f'<p tabindex="0">{picture.decode()}</p>\n' for picture in pictures)
     how = content_of("\n".join(_repeating(repeat)))
