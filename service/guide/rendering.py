@@ -4,7 +4,7 @@ Knows Markdown, HTML and the paths at which a server has the pages; nothing of H
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
 from itertools import pairwise
@@ -49,23 +49,31 @@ _TEMPLATE = """<!doctype html>
 def html_of(name: str) -> str:
     """Render a page of the guide."""
     titles = {INDEX: "Guide"} | {page.name: page.title for page in pages().values()}
-    links = [
-        f'<a href="{_path_of(other)}"{_CURRENT if other == name else ""}>{escape(title)}</a>'
-        for other, title in titles.items()
+    links = {path_of(other): title for other, title in titles.items()}
+    return page_of(titles[name], content_of(markdown_of(name)), links, path_of(name))
+
+
+def page_of(title: str, content: str, links: Mapping[str, str], current: str) -> str:
+    """A whole page, with links to others, {path: title}."""
+    shown = [
+        f'<a href="{path}"{_CURRENT if path == current else ""}>{escape(text)}</a>' for path, text in links.items()
     ]
-    content = content_of(markdown_of(name))
-    return _TEMPLATE.format(title=escape(titles[name]), guide=GUIDE, links="\n".join(links), content=content)
+    return _TEMPLATE.format(title=escape(title), guide=GUIDE, links="\n".join(shown), content=content)
 
 
-def content_of(text: str) -> str:
-    """Render Markdown, without HTML of its own."""
+def content_of(text: str, path_to: Callable[[str], str | None] | None = None) -> str:
+    """Render Markdown, without HTML of its own; `path_to` finds where what a link names is served, if it is.
+
+    A link to what is not served becomes plain text.
+    """
+    path_to = path_to or _path_to
     markdown = _markdown()
     tokens = markdown.parse(text)
     _name_headings(tokens)
     _let_pictures_scroll(tokens)
     for token in tokens:
         _drop_style(token)
-        _redirect_links(token.children or [])
+        _redirect_links(token.children or [], path_to)
     content: str = markdown.renderer.render(tokens, markdown.options, {})
     return content
 
@@ -115,15 +123,15 @@ def _drop_style(token: "Token") -> None:
         token.attrSet("class", str(style).rpartition(":")[2])
 
 
-def _redirect_links(tokens: "list[Token]") -> None:
+def _redirect_links(tokens: "list[Token]", path_to: Callable[[str], str | None]) -> None:
     """Turn links between files into paths of this service, or into plain text if it does not serve the file."""
     file = ""
     for token in tokens:
         if token.type == "image":
-            token.attrSet("src", f"{GUIDE}/{token.attrs['src']}")
+            token.attrSet("src", path_to(str(token.attrs["src"])) or "")
         elif token.type == "link_open":
             link = str(token.attrs["href"])
-            path = _path_to(link)
+            path = path_to(link)
             file = "" if path else link.partition("#")[0].removeprefix("../../")
             token.attrSet("href", path or "")
             token.hidden = bool(file)
@@ -140,9 +148,10 @@ def _path_to(link: str) -> str | None:
     if target.startswith(HERE):
         return link.removeprefix(HERE)
     if "/" not in target:
-        return f"{_path_of(target.removesuffix('.md'))}{mark}{fragment}"
+        return f"{path_of(target.removesuffix('.md'))}{mark}{fragment}"
     return SERVED.get(target)
 
 
-def _path_of(name: str) -> str:
+def path_of(name: str) -> str:
+    """The path of a page of the guide."""
     return GUIDE if name == INDEX else f"{GUIDE}/{name}"
