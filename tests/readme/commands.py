@@ -51,7 +51,7 @@ NOT_RUN = {
 }
 """Commands that are not run here, and why."""
 
-ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "kubectl"}
+ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "helm", "kubectl"}
 """Programs whose commands change a machine or need one that is set up; tests/deploy checks the files that they name."""
 
 SERVICE = "http://127.0.0.1:8000"
