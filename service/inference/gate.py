@@ -130,13 +130,14 @@ def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
 def _is_loose(rule: Rule) -> bool:
     """Whether hardly any model fails a rule: percent given for a fraction, or an index that is always 1."""
     if rule.is_change or rule.kind == "max_gap":
-        return rule.bound >= _LOOSE_SHARE * rule.of.span
+        return rule.bound >= _LOOSE_SHARE * (1.0 if rule.kind == "max_relative_drop" else rule.of.span)
     return rule.metric in INDICES and rule.at == 1 and rule.decision is None
 
 
 def _loose(rule: Rule) -> CurvesWarning:
     change = "gap" if rule.kind == "max_gap" else CHANGES.get(rule.kind)
-    why = f"{rule.kind} {plain(rule.bound)} of {rule.of} allows nearly any {change}; one percentage point is 0.01."
+    point = "1 %" if rule.kind == "max_relative_drop" else "one percentage point"
+    why = f"{rule.kind} {plain(rule.bound)} of {rule.of} allows nearly any {change}; {point} is 0.01."
     if change is None:
         why = f"{rule.of} is 1 for every model: with everything called positive, recall is 1."
     return CurvesWarning("loose_rule", why)

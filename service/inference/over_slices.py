@@ -43,6 +43,7 @@ class _Found:
 
     outcome   met, missed, inconclusive, or skipped for the `reason`.
     interval  with the unfavourable end at the level, and the other one adjusted for the number of slices.
+    kept      how much of the baseline the difference subtracts.
     """
 
     slice: SliceModels
@@ -51,11 +52,12 @@ class _Found:
     baseline: float | None = None
     interval: Interval | None = None
     reason: str | None = None
+    kept: float = 1.0
 
     @property
     def difference(self) -> float | None:
-        """The value less the baseline's."""
-        return None if self.value is None or self.baseline is None else self.value - self.baseline
+        """The value less what is subtracted of the baseline's."""
+        return None if self.value is None or self.baseline is None else self.value - self.kept * self.baseline
 
     def number(self, rule: Rule) -> float:
         """What the rule compares with its bound."""
@@ -95,12 +97,12 @@ def _found(rule: Rule, slices: Sequence[SliceModels], options: GateOptions) -> I
         value = each.estimates.value(rule.of)
         baseline = each.estimates.baseline_value(rule.of) if rule.is_change else None
         if value is None or (rule.is_change and baseline is None):
-            yield _Found(each, "skipped", value, baseline, reason="no_value")
+            yield _Found(each, "skipped", value, baseline, reason="no_value", kept=rule.kept)
             continue
         interval = _interval(rule, each, count, options) if options.wants_interval(rule) else None
-        found = _Found(each, "inconclusive", value, baseline, interval)
+        found = _Found(each, "inconclusive", value, baseline, interval, kept=rule.kept)
         if rule.confidence is None or interval is not None:
-            slack = 0.0 if baseline is None else slack_of(value, baseline)
+            slack = 0.0 if baseline is None else slack_of(rule, value, baseline)
             known = None if rule.confidence is None else interval
             found = replace(found, outcome=outcome_of(rule, found.number(rule), known, slack))
         yield found
@@ -113,10 +115,10 @@ def _interval(rule: Rule, each: SliceModels, count: int, options: GateOptions) -
     level, change = options.level(rule), rule.is_change
     if is_resampled(rule.of, options.how.method, difference=change):
         return None
-    alone = each.estimates.interval(rule.of, level, difference=change)
+    alone = each.estimates.interval(rule.of, level, kept=rule.kept if change else None)
     if alone is None or rule.kind == "max_gap":
         return alone
-    of = each.models if change else each.models.first
+    of = each.models.keeping(rule.kept) if change else each.models.first
     metric = Metric("roc") if rule.metric == "gini" else rule.of
     method, values = method_of(metric, options.how.method, difference=change), of.values(metric)
     assert method is not None  # noqa: S101  # there is an interval

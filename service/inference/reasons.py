@@ -48,6 +48,8 @@ def changed(rule: Rule, value: float, baseline: float, interval: Interval | None
         change = rule.ends_of(interval.lower, interval.upper)[rule.is_lenient]
     change = change if rule.is_ceiling else 0.0 - change
     text, bound = _apart(change, rule.bound)
+    if rule.kind == "max_relative_drop":
+        return _below_share(rule, f"{rule.of}{where}", (value, baseline), interval)
     if rule.bound < 0:
         return _not_moved(rule, f"{rule.of}{where} {from_to}", _apart(0.0 - change, -rule.bound), interval)
     verb, participle, _ = _RISE if rule.is_ceiling else _FALL
@@ -59,6 +61,22 @@ def changed(rule: Rule, value: float, baseline: float, interval: Interval | None
     return (
         f"{rule.of}{where} {from_to}; with {_percent(interval)} confidence it {may} by {least} {text}, "
         f"more than {rule.kind} {bound}."
+    )
+
+
+def _below_share(rule: Rule, what: str, values: tuple[float, float], interval: Interval | None) -> str:
+    """Say that the metric dropped by too great a share of the baseline's, or may have."""
+    value, baseline = values
+    if interval is None:
+        text, bound = _apart(1 - value / baseline, rule.bound)
+        old, new = _short(baseline), _short(value)
+        return f"{what} dropped by {text} of its {old}, to {new}, more than {rule.kind} {bound}."
+    from_to = f"went from {_short(baseline)} to {_short(value)}" if value != baseline else f"stayed at {_short(value)}"
+    below = _short(0.0 - rule.ends_of(interval.lower, interval.upper)[rule.is_lenient])
+    may = "is at least" if rule.is_lenient else "may be as much as"
+    return (
+        f"{what} {from_to}; with {_percent(interval)} confidence it {may} {below} below {plain(rule.kept)} times the "
+        f"baseline's, the least that {rule.kind} {plain(rule.bound)} allows."
     )
 
 
@@ -93,6 +111,8 @@ def apart(rule: Rule, greatest: tuple[str, float], least: tuple[str, float], int
 def straddling(rule: Rule, bounds: Enclosure) -> str:
     """Say that open groups allow values on both sides of the bound, and what would decide the rule."""
     what = f"The difference of {rule.of}" if rule.is_change else f"{rule.of}"
+    if rule.kind == "max_relative_drop":
+        what = f"{rule.of} less {plain(rule.kept)} times the baseline's"
     lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
     return (
         f"{what} may be anything from {lower} to {upper} (see the warning bounded). At one end, {rule.kind} "

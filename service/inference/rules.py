@@ -1,7 +1,7 @@
 """The rules of a gate: a metric, a bound, and how certain the verdict must be.
 
-    bound       one of min, max, max_drop, max_rise and max_gap, inclusive; drops and rises are of the difference from a
-                baseline, a gap is that between the greatest and the least of some slices
+    bound       one of BOUNDS, inclusive; drops and rises are of the difference from a baseline, a gap is that between
+                the greatest and the least of some slices
     confidence  the level of the interval whose unfavourable end must meet the bound
     slices      the columns in each combination of whose values the rule must hold
 
@@ -20,13 +20,13 @@ from service.curves.partial_areas import PartialRange
 from service.curves.reliability import ReliabilityOptions
 from service.inference.metric import Metric
 
-BOUNDS = ("min", "max", "max_drop", "max_rise", "max_gap")
+BOUNDS = ("min", "max", "max_drop", "max_relative_drop", "max_rise", "max_gap")
 """The kinds of bounds."""
 
 INCONCLUSIVE = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
 """{what a rule may say about an interval on both sides of its bound: the status of its check}"""
 
-CHANGES = {"max_drop": "drop", "max_rise": "rise"}
+CHANGES = {"max_drop": "drop", "max_relative_drop": "drop", "max_rise": "rise"}
 """{bound of the difference from a baseline: what `prove` says to fail only if it is proven}"""
 
 ROUNDING = 2.0**-52
@@ -44,7 +44,7 @@ class Rule:
     """One rule, in the contract's terms; exactly one of BOUNDS is given.
 
     confidence  the two-sided level of the interval whose unfavourable end must meet the bound.
-    prove       "drop" or "rise": a `max_drop` or `max_rise` fails only if the interval proves it.
+    prove       "drop" or "rise": a bound of the difference fails only if the interval proves that it is missed.
     inconclusive  what the check is if the interval lies on both sides of the bound; "pass" says what `prove` does.
     severity    "warn": the gate passes whatever becomes of this check.
     name        what to call it, instead of its metric.
@@ -59,6 +59,7 @@ class Rule:
     min: float | None = None
     max: float | None = None
     max_drop: float | None = None
+    max_relative_drop: float | None = None
     max_rise: float | None = None
     max_gap: float | None = None
     confidence: float | None = None
@@ -94,6 +95,27 @@ class Rule:
         return self.kind in CHANGES
 
     @property
+    def kept(self) -> float:
+        """How much of the baseline the difference subtracts: all of it, or for a relative drop r the share 1 - r."""
+        return 1.0 - (self.max_relative_drop or 0.0)
+
+    def difference(self, value: float | None, baseline: float | None) -> float | None:
+        """The value less the baseline's, or less what the rule keeps of that; None unless there are both."""
+        return None if value is None or baseline is None else value - self.kept * baseline
+
+    def change(self, value: float, baseline: float) -> float:
+        """How far the value has dropped or risen, as the bound counts it."""
+        if self.kind == "max_relative_drop":
+            return 1 - value / baseline
+        return value - baseline if self.is_ceiling else baseline - value
+
+    def difference_at(self, expected: float, baseline: float) -> float:
+        """The value, or the difference from a baseline's, that is expected."""
+        if self.kind == "max_relative_drop":
+            return (self.bound - expected) * baseline
+        return 0.0 - expected if self.kind == "max_drop" else expected
+
+    @property
     def is_ceiling(self) -> bool:
         """Whether less passes, rather than more."""
         return self.kind in {"max", "max_rise", "max_gap"}
@@ -101,6 +123,8 @@ class Rule:
     @property
     def limit(self) -> float:
         """The value, or the difference, that just passes."""
+        if self.kind == "max_relative_drop":
+            return 0.0
         return 0.0 - self.bound if self.kind == "max_drop" else self.bound
 
     @property
@@ -209,6 +233,7 @@ _WORDS = {
     "min": "at least",
     "max": "at most",
     "max_drop": "drop at most",
+    "max_relative_drop": "relative drop at most",
     "max_rise": "rise at most",
     "max_gap": "gap at most",
 }

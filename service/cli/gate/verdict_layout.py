@@ -37,7 +37,14 @@ _NOT_SHOWN = {
     "p": "given for roc, and with the interval of a difference",
 }
 
-_BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <=", "max_rise": "rise <=", "max_gap": "gap <="}
+_BOUND_SIGNS = {
+    "min": ">=",
+    "max": "<=",
+    "max_drop": "drop <=",
+    "max_relative_drop": "relative drop <=",
+    "max_rise": "rise <=",
+    "max_gap": "gap <=",
+}
 
 
 def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:

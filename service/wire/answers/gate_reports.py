@@ -168,8 +168,7 @@ def rows_needed(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for check in checks:
         if "rows_needed" in check:
             rule = Rule.read(check["rule"])
-            number = check["difference" if rule.is_change else "value"]
-            yield sentence_of(rule, number, check["rows_needed"])
+            yield sentence_of(rule, check["value"], check["baseline"], check["rows_needed"])
 
 
 def _code(name: str) -> str:

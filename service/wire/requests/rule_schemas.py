@@ -32,7 +32,8 @@ class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
     component = "Rule"
     about = (
         "One condition: a metric, where to read it if it needs that, and exactly one of `min`, `max`, `max_drop`, "
-        "`max_rise` and, with `slices`, `max_gap`. A metric of the confusion matrix, such as `recall`, is of one row: "
+        "`max_relative_drop`, `max_rise` and, with `slices`, `max_gap`. A metric of the confusion matrix, such as "
+        "`recall`, is of one row: "
         "it needs exactly one of `at_threshold`, `at_share`, `at_fpr`, `at_recall` and `best`, which may have limits. "
         "With a baseline, the row is chosen in each model."
     )
@@ -66,6 +67,12 @@ class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
         "How much lower than the baseline's the value may be; if negative, how much higher it must be. For metrics of "
         "which more is better."
     )
+    max_relative_drop = Number(
+        "How much lower than the baseline's the value may be, as a share of that: with 0.05 it must be at least 0.95 "
+        "times the baseline's. For metrics of which more is better and that are never negative.",
+        minimum=0,
+        exclusive_maximum=1,
+    )
     max_rise = Number(
         "How much higher than the baseline's the value may be; if negative, how much lower it must be. For metrics of "
         "which less is better: `fpr`, `fnr`, `lr_negative`, `eer`, `brier`, `miscalibration`, `log_loss`, `ece`."
@@ -77,9 +84,9 @@ class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
         "1 - 2/(`resamples` + 1)."
     )
     prove = Choice(
-        tuple(CHANGES.values()),
-        "`drop` reverses `max_drop` with `confidence`, and `rise` reverses `max_rise`: the check fails only if the "
-        "favourable end of the interval is beyond the bound, so that the change is proven.",
+        tuple(dict.fromkeys(CHANGES.values())),
+        "`drop` reverses `max_drop` and `max_relative_drop` with `confidence`, and `rise` reverses `max_rise`: the "
+        "check fails only if the favourable end of the interval is beyond the bound, so that the change is proven.",
     )
 
     inconclusive = Choice(
@@ -124,14 +131,12 @@ def _check_bound(data: dict[str, Any], metric: Metric) -> None:
     bounds = [name for name in BOUNDS if name in data]
     if len(bounds) != 1:
         code = "exclusive" if bounds else "missing"
-        raise invalid(code, "A rule needs exactly one of min, max, max_drop, max_rise and max_gap.", *bounds[1:2])
+        raise invalid(code, f"A rule needs exactly one of {', '.join(BOUNDS[:-1])} and {BOUNDS[-1]}.", *bounds[1:2])
     kind = bounds[0]
-    if kind in CHANGES and metric.better == 0:
-        raise invalid("exclusive", f"Neither more nor less {metric.name} is better: use min or max.", kind)
-    if kind in CHANGES and (metric.better < 0) != (kind == "max_rise"):
-        other, better = ("max_drop", "Higher") if kind == "max_rise" else ("max_rise", "Lower")
-        raise invalid("exclusive", f"{better} {metric.name} is better: use {other}, not {kind}.", kind)
-    ends = {"max_gap": (0.0, metric.span)} | dict.fromkeys(CHANGES, (-metric.span, metric.span))
+    if kind in CHANGES:
+        _check_direction(kind, metric)
+    ends = dict.fromkeys(CHANGES, (-metric.span, metric.span)) | {"max_gap": (0.0, metric.span)}
+    ends["max_relative_drop"] = (-1.0, 1.0)
     low, high = ends.get(kind, metric.limits)
     if not low <= data[kind] <= high:
         raise ValidationError({kind: [beyond(low, "below") if data[kind] < low else beyond(high, "above")]})
@@ -145,6 +150,18 @@ def _check_bound(data: dict[str, Any], metric: Metric) -> None:
         raise ValidationError({"expected": [beyond(low, "below") if data["expected"] < low else beyond(high, "above")]})
     if "inconclusive" in data and proved is not None:
         raise invalid("exclusive", "prove says what inconclusive would: give one of them.", "inconclusive")
+
+
+def _check_direction(kind: str, metric: Metric) -> None:
+    """Refuse a bound of a change in the direction that is better, and of one that is a share of negative values."""
+    if metric.better == 0:
+        raise invalid("exclusive", f"Neither more nor less {metric.name} is better: use min or max.", kind)
+    if (metric.better < 0) != (kind == "max_rise"):
+        other, better = ("max_drop", "Higher") if kind == "max_rise" else ("max_rise", "Lower")
+        raise invalid("exclusive", f"{better} {metric.name} is better: use {other}, not {kind}.", kind)
+    if kind == "max_relative_drop" and metric.limits[0] < 0:
+        told = f"{metric.name} may be negative, and then a share of it is a stricter bound: use max_drop."
+        raise invalid("exclusive", told, kind)
 
 
 def _why_not_certain(metric: Metric) -> str:
