@@ -7,6 +7,7 @@
 Knows rules and checks, not how these are computed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from service.curves.clock import in_time
@@ -106,7 +107,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     if baseline is not None:
         of_one = dict.fromkeys(no_baseline(each.rule) for each in checks if each.is_of_one)
         warnings += tuple(CurvesWarning("no_baseline", detail) for detail in of_one)
-    warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
+    warnings += loose_rules(options.rules)
     if models.have_same_scores:
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.is_change for rule in options.rules):
@@ -125,6 +126,11 @@ def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     except NotPaired:
         return False
     return True
+
+
+def loose_rules(rules: Iterable[Rule]) -> tuple[CurvesWarning, ...]:
+    """Warn of rules that hardly any model fails."""
+    return tuple(_loose(rule) for rule in rules if _is_loose(rule))
 
 
 def _is_loose(rule: Rule) -> bool:

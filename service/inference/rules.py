@@ -4,6 +4,7 @@
                 the greatest and the least of some slices
     confidence  the level of the interval whose unfavourable end must meet the bound
     slices      the columns in each combination of whose values the rule must hold
+    classes     of several classes, those for each of which it must hold; `average` is of all of them
 
 Knows metrics and numbers only.
 """
@@ -29,6 +30,12 @@ INCONCLUSIVE = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
 CHANGES = {"max_drop": "drop", "max_relative_drop": "drop", "max_rise": "rise"}
 """{bound of the difference from a baseline: what `prove` says to fail only if it is proven}"""
 
+ALL, CLASS = "all", "class"
+"""What means all classes, and what a check calls the column of their names."""
+
+CALLED = Decision(at_threshold=0.5)
+"""The decision on scores that are 1 for what is called, and 0 for what is not."""
+
 ROUNDING = 2.0**-52
 """Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01. It is
 relative to the values, if these are above 1."""
@@ -50,6 +57,9 @@ class Rule:
     name        what to call it, instead of its metric.
     expected    for a plan, the value that is taken to be true, or the drop or rise.
     slices      names of columns: the rule must hold in each combination of their values.
+    classes      ALL, or the names of classes, for each of which the rule must hold.
+    average      one of the averages of all classes, hand_till, or overall: a number of the whole confusion matrix.
+    decide       "highest": a row of the metric is called the class with the highest score.
     min_examples  slices whose smaller class has fewer effective examples are not judged; 1 if not given.
     """
 
@@ -72,11 +82,26 @@ class Rule:
     expected: float | None = None
     slices: tuple[str, ...] | None = None
     min_examples: int | None = None
+    classes: str | tuple[str, ...] | None = None
+    average: str | None = None
+    decide: str | None = None
 
     @property
     def of(self) -> Metric:
-        """The metric, with its place."""
-        return Metric(self.metric, self.at, self.decision, self.part, self.bins)
+        """The metric, with its place; with `decide`, that of scores which are 1 for the class that is called."""
+        decision = CALLED if self.decide else self.decision
+        return Metric(self.metric, self.at, decision, self.part, self.bins)
+
+    @property
+    def named(self) -> str:
+        """The metric in a sentence, with its average."""
+        what = f"{Metric(self.metric, self.at)} by highest score" if self.decide else str(self.of)
+        return f"{self.average} {what}" if self.average else what
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What names the parts of the data in each of which the rule must hold: columns, or the class."""
+        return self.slices or ((CLASS,) if self.classes else ())
 
     @property
     def kind(self) -> str:
@@ -144,10 +169,13 @@ class Rule:
 
     @property
     def title(self) -> str:
-        """Its name, or its metric with its place and its slices."""
-        if self.name or self.slices is None:
-            return self.name or str(self.of)
-        return f"{self.of} {'over' if self.kind == 'max_gap' else 'in every'} {' and '.join(self.slices)}"
+        """Its name, or its metric with its place and its slices or classes."""
+        if self.name or not self.keys:
+            return self.name or self.named
+        over = "over" if self.kind == "max_gap" else "in every"
+        if isinstance(self.classes, tuple):
+            return f"{self.named} {over.removesuffix(' every')} {' and '.join(self.classes)}"
+        return f"{self.named} {over} {' and '.join(self.keys)}"
 
     def ends_of(self, lower: float, upper: float) -> tuple[float, float]:
         """The ends of an interval, the one farther from meeting the bound first."""
@@ -188,7 +216,9 @@ class Rule:
         if self.bins is not None:
             given |= asdict(self.bins)
         given |= {name: getattr(self, name) for name in _ABOUT_VERDICTS}
-        given["slices"] = None if self.slices is None else [*self.slices]
+        for name in ("slices", "classes"):
+            value = getattr(self, name)
+            given[name] = [*value] if isinstance(value, tuple) else value
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -197,8 +227,9 @@ class Rule:
         rule = {name: value for name, value in given.items() if name in _OWN_KEYS}
         if abs(given.get("at_threshold", 0)) == LARGEST_DOUBLE:
             given = given | {"at_threshold": math.copysign(math.inf, given["at_threshold"])}
-        if "slices" in given:
-            rule["slices"] = tuple(given["slices"])
+        for name in ("slices", "classes"):
+            if isinstance(given.get(name), list):
+                rule[name] = tuple(given[name])
         decision = {name: given[name] for name in DECISION_KEYS if name in given}
         bins = {name: given[name] for name in BIN_KEYS if name in given}
         if "over" in given:
@@ -221,7 +252,10 @@ DECISION_KEYS = tuple(each.name for each in fields(Decision))
 BIN_KEYS = tuple(each.name for each in fields(ReliabilityOptions))
 """The keys of a rule that describe the bins of ece."""
 
-_ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "min_examples", "expected")
+_ABOUT_VERDICTS = (
+    *("average", "decide", *BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "min_examples"),
+    "expected",
+)
 """The keys of a rule that do not name its metric."""
 
 _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})

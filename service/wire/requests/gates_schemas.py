@@ -5,22 +5,26 @@ Knows which rules an evaluation and its baseline take together; nothing of bytes
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, post_load
 
 from service.charts.picture import Pictures
+from service.curves.class_scores import ClassScores
 from service.curves.confusion import Evaluation
+from service.curves.evaluation import CurvesWarning
 from service.curves.sample import Sample
 from service.inference.intervals import resamples_show
 from service.inference.rules import Rule
 from service.inference.verdicts import GateOptions
+from service.wire.requests.class_gates_schemas import ClassRulesSchema
 from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema
 from service.wire.requests.fields import Flag, Whole, invalid, missing_field
+from service.wire.requests.gate_classes import refuse_rules_of_classes
 from service.wire.requests.gate_slices import SlicedEvaluationSchema, slicings_of
 from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high, refuse_bca
-from service.wire.requests.object_schemas import ObjectField, ObjectList
+from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
 from service.wire.requests.rule_schemas import RuleSchema
 from service.wire.wrong import Wrong
@@ -34,13 +38,17 @@ FAIL_STATUSES = (409, 412, 424)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GatesRequest:
-    """A checked request for a verdict; `fail_status` is the HTTP status if it is not passed."""
+    """A checked request for a verdict; `fail_status` is the HTTP status if it is not passed.
 
-    evaluation: Evaluation
-    baseline: Evaluation | None
+    warnings  about the names of classes.
+    """
+
+    evaluation: Evaluation | ClassScores
+    baseline: Evaluation | ClassScores | None
     options: GateOptions
     fail_status: int
     charts: Pictures
+    warnings: tuple[CurvesWarning, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -93,15 +101,8 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
         self, data: dict[str, Any], evaluation: Identified, baseline: Identified | None
     ) -> tuple[Evaluation, Evaluation | None, GateOptions]:
         """The same, of these evaluations."""
-        if "rules" not in data:
-            example = json.dumps([RuleSchema.example])
-            raise invalid("missing", f"Give a list of rules, such as {example}; null and [] count as absent.", "rules")
-        if baseline is None:
-            for row, rule in enumerate(data["rules"]):
-                if rule.is_change:
-                    fault = Wrong("missing", f"{rule.kind} needs a baseline.")
-                    raise ValidationError({"rules": {row: {rule.kind: [fault]}}})
-        _check_names(data["rules"])
+        _check_rules(data, has_baseline=baseline is not None)
+        refuse_rules_of_classes(data["rules"])
         paired = data.get("paired", False)
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline.", "paired")
@@ -123,13 +124,22 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
 
 
 class GatesRequestSchema(RulesRequestSchema, DrawnSchema):
-    """A request for a verdict: an evaluation, with its rules and options."""
+    """A request for a verdict: an evaluation, with its rules and options; `scores` may be an object, by class."""
 
     component = "GatesRequest"
     about = (
         "One evaluation, and the rules that it must meet. The evaluation is `scores` with `labels` (and perhaps "
-        "`weights`), or `counts`, or `groups`, or a `dataset`. `rules` is needed."
+        "`weights`), or `counts`, or `groups`, or a `dataset`. `rules` is needed. Or `scores` is an object with a "
+        "column for each of several classes, and `labels` are as in `/v1/classes`; so are those of the `baseline`."
     )
+
+    of_classes: ClassVar[ObjectSchema]
+
+    def load(self, data: Any, **options: Any) -> Any:  # noqa: ANN401  # marshmallow's
+        """Load a request, by the schema of classes if `scores` is an object."""
+        if isinstance(data, dict) and isinstance(data.get("scores"), dict):
+            return self.of_classes.load(data, **options)
+        return super().load(data, **options)
 
     charts = charts_field("gates")
     fail_status = Whole(
@@ -140,6 +150,44 @@ class GatesRequestSchema(RulesRequestSchema, DrawnSchema):
     def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
         """Build the request, if its fields are compatible."""
         return GatesRequest(*self.checked(data), data.get("fail_status", 200), charts_of("gates", data))
+
+
+_FIELDS = GatesRequestSchema().fields
+
+
+class ClassGatesRequestSchema(ClassRulesSchema, DrawnSchema):
+    """The same about several classes."""
+
+    component = "ClassGatesRequest"
+    about = "Scores of several classes, and the rules that they must meet."
+
+    rules = _FIELDS["rules"]
+    missing = _FIELDS["missing"]
+    charts = _FIELDS["charts"]
+    fail_status = _FIELDS["fail_status"]
+
+    @post_load
+    def build(self, data: dict[str, Any], **_: object) -> GatesRequest:
+        """Build the request, if its fields are compatible."""
+        _check_rules(data, has_baseline="baseline" in data)
+        given, baseline, options, told = self.checked(data)
+        drawn = charts_of("gates", data)
+        return GatesRequest(given, baseline, options, data.get("fail_status", 200), drawn, told)
+
+
+GatesRequestSchema.of_classes = ClassGatesRequestSchema()
+
+
+def _check_rules(data: dict[str, Any], *, has_baseline: bool) -> None:
+    """Refuse a request without rules, or with rules that lack a baseline or have one name."""
+    if "rules" not in data:
+        example = json.dumps([RuleSchema.example])
+        raise invalid("missing", f"Give a list of rules, such as {example}; null and [] count as absent.", "rules")
+    for row, rule in enumerate(data["rules"]):
+        if rule.is_change and not has_baseline:
+            fault = Wrong("missing", f"{rule.kind} needs a baseline.")
+            raise ValidationError({"rules": {row: {rule.kind: [fault]}}})
+    _check_names(data["rules"])
 
 
 def _check_names(rules: list[Rule]) -> None:

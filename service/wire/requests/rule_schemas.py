@@ -14,10 +14,11 @@ from service.curves.partial_areas import OVER, PartialRange
 from service.curves.reliability import ReliabilityOptions
 from service.curves.row_metrics import ROW_METRICS
 from service.inference.metric import METRIC_NAMES, OF_ALL_SCORES, PARTIAL, Metric
-from service.inference.rules import BIN_KEYS, BOUNDS, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
+from service.inference.rules import BIN_KEYS, BOUNDS, CALLED, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
 from service.wire.requests.fields import Choice, Number, Text, Whole, beyond, invalid
+from service.wire.requests.gate_classes import ClassesOfRule, refuse_wrong_classes
 from service.wire.requests.gate_slices import SlicesOfRule, refuse_wrong_slices
 from service.wire.requests.interval_schemas import Level
 from service.wire.requests.partial_schemas import RangeSchema, range_of
@@ -26,7 +27,7 @@ NARROWEST_RANGE = 1e-9
 """The least width of a rule's range; below it, the cuts at both ends have too few digits for an interval."""
 
 
-class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
+class RuleSchema(DecisionFields, SlicesOfRule, ClassesOfRule, RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
     component = "Rule"
@@ -118,10 +119,12 @@ class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
         bins = _bins_of(data)
         data = {name: value + 0.0 if isinstance(value, float) else value for name, value in data.items()}  # -0.0 is 0.0
         part, decision = _part_of(data), _decision_of(data)
-        metric = Metric(data["metric"], data.get("at"), decision, part, bins)
+        called = CALLED if "decide" in data else decision
+        metric = Metric(data["metric"], data.get("at"), called, part, bins)
         _check_bound(data, metric)
         refuse_wrong_slices(data, metric)
-        if "confidence" in data and metric.family is None:
+        refuse_wrong_classes(data, decision)
+        if "confidence" in data and metric.family is None and "average" not in data:
             raise invalid("exclusive", _why_not_certain(metric), "confidence")
         return Rule(**data, decision=decision, part=part, bins=bins)
 
@@ -211,7 +214,7 @@ def _part_of(data: dict[str, Any]) -> PartialRange | None:
 def _check_place(data: dict[str, Any]) -> None:
     """Refuse a metric without its place, and a place that the metric does not take."""
     metric = data["metric"]
-    given, is_index = [name for name in DECISION_KEYS if name in data], metric in INDICES
+    given, is_index = [name for name in (*DECISION_KEYS, "decide") if name in data], metric in INDICES
     if metric in METRICS and "at" not in data and not (is_index and given):
         told = ", its lambda: 0 is precision, 1 is recall" if is_index else ""
         raise invalid("missing", f"{metric} needs at{told}.", "at")
