@@ -16,12 +16,29 @@ from service.curves.evaluation import CurvesWarning
 from service.inference.verdicts import GateOptions
 from service.wire import columns
 from service.wire.requests.classes_schemas import ClassesRequestSchema, ClassIntervalsSchema, class_scores_of
-from service.wire.requests.fields import Flag, invalid
+from service.wire.requests.column_fields import LabelColumn, NumberColumn
+from service.wire.requests.fields import Flag, JsonSchema, invalid
 from service.wire.requests.gate_classes import check_classes
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.wrong import Wrong
 
-_FIELDS = ClassesRequestSchema().fields
+_FIELDS: dict[str, Any] = ClassesRequestSchema().fields
+
+
+class ScoresOrClasses(NumberColumn):
+    """The scores of a sample; a request with an object of columns, one for each class, has a schema of its own."""
+
+    def shape(self) -> JsonSchema:
+        """A list, or an object of lists."""
+        return {"anyOf": [super().shape(), _FIELDS["scores"].shape()]}
+
+
+class LabelsOrClasses(LabelColumn):
+    """The labels of a sample, likewise."""
+
+    def shape(self) -> JsonSchema:
+        """A list, or an object of lists."""
+        return {"anyOf": [super().shape(), {"type": "object", "additionalProperties": super().shape()}]}
 
 
 class ClassEvaluationSchema(ObjectSchema):

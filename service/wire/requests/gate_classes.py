@@ -46,7 +46,7 @@ class _NamesOfClasses(Field):
     def shape(self) -> JsonSchema:
         """A word, or a list of names."""
         names = {"type": "array", "items": _NAME.shape(), "minItems": 1, "maxItems": MOST_CLASSES}
-        return {"anyOf": [{"type": "string", "enum": [ALL]}, names]}
+        return {"anyOf": [names, {"type": "string", "enum": [ALL]}]}
 
 
 class ClassesOfRule(ObjectSchema):

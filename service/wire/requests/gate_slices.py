@@ -92,6 +92,8 @@ class SlicedEvaluationSchema(EvaluationSchema):
 def refuse_wrong_slices(data: Mapping[str, Any], metric: Metric) -> None:
     """Refuse a rule whose fields about slices do not go with the others."""
     if "slices" not in data and "classes" not in data:
+        if "average" in data:  # which takes neither of these
+            return
         if "max_gap" in data:
             raise invalid("missing", "max_gap needs slices, or classes.", "slices")
         if "min_examples" in data:

@@ -17,8 +17,8 @@ from service.curves.sample import Sample
 from service.inference.intervals import resamples_show
 from service.inference.rules import Rule
 from service.inference.verdicts import GateOptions
-from service.wire.requests.class_gates_schemas import ClassRulesSchema
-from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema
+from service.wire.requests.class_gates_schemas import ClassRulesSchema, LabelsOrClasses, ScoresOrClasses
+from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema, SampleFields
 from service.wire.requests.fields import Flag, Whole, invalid, missing_field
 from service.wire.requests.gate_classes import refuse_rules_of_classes
 from service.wire.requests.gate_slices import SlicedEvaluationSchema, slicings_of
@@ -31,6 +31,11 @@ from service.wire.wrong import Wrong
 
 MOST_RULES = 100
 """The most rules in a gate."""
+
+_OF_CLASSES = {
+    "scores": "Or an object with a column for each of 2 to 100 classes, as in `/v1/classes`.",
+    "labels": "With an object of scores, the class of each row, or an object of memberships, as in `/v1/classes`.",
+}
 
 FAIL_STATUSES = (409, 412, 424)
 """The statuses with which a failed gate may be answered, for clients that only look at statuses."""
@@ -56,8 +61,17 @@ class GatesRequest:
         return max(self.evaluation.rows, self.baseline.rows if self.baseline else 0)
 
 
+def _scores_and_labels() -> tuple[ScoresOrClasses, LabelsOrClasses]:
+    """The fields, as in a sample, or of several classes."""
+    of_sample = SampleFields().fields
+    scores, labels = (f"{of_sample[name].about} {told}" for name, told in _OF_CLASSES.items())  # type: ignore[attr-defined]  # ours
+    return ScoresOrClasses(scores, infinite=True), LabelsOrClasses(labels)
+
+
 class BaselineSchema(ClusteredFields, SlicedEvaluationSchema):
     """The evaluation that changes are measured from."""
+
+    scores, labels = _scores_and_labels()
 
     component = "Baseline"
     about = (
@@ -141,6 +155,7 @@ class GatesRequestSchema(RulesRequestSchema, DrawnSchema):
             return self.of_classes.load(data, **options)
         return super().load(data, **options)
 
+    scores, labels = _scores_and_labels()
     charts = charts_field("gates")
     fail_status = Whole(
         "The status of the answer if the gate is not passed; 200 by default.", choices=FAIL_STATUSES, example=424
