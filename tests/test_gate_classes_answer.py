@@ -435,3 +435,17 @@ class TestBaselines:
     def test_without_rules(self):
         assert refused(BODY) == [("/rules", "missing")]
         assert refused(BODY | {"paired": True, "rules": [ROC | {"classes": "all"}]}) == [("/paired", "missing")]
+
+
+class TestFieldsOfOneClass:
+    @pytest.mark.parametrize("name", ["ids", "slices", "positive_label", "counts", "groups"])
+    def test_they_are_refused(self, name):
+        value = {"ids": [*range(ROWS)], "slices": {"x": OWN}, "positive_label": "cat", "counts": {"tp": [1]}}
+        rules = {"rules": [ROC | {"classes": "all"}]}
+        assert refused(BODY | rules | {name: value.get(name, "d")}) == [(f"/{name}", "exclusive")]
+
+    def test_absent_ones_are_left_out(self):
+        """Java's generated classes send empty lists and maps."""
+        empty = {"ids": [], "slices": {}, "where": {}, "counts": None}
+        rules = {"rules": [ROC | {"classes": "all"}]}
+        assert gate(BODY | rules | empty) == gate(BODY | rules)

@@ -109,8 +109,6 @@ def _response(response: Tree) -> Tree:
 
 def _schema(schema: Tree, *, nullable: bool) -> Tree:
     """Convert a schema from OpenAPI 3.1 to 3.0; in requests, optional properties are not nullable."""
-    if "anyOf" in schema:  # generators make a class of each alternative; the first is the one that most clients need
-        schema = {key: value for key, value in schema.items() if key != "anyOf"} | schema["anyOf"][0]
     found: Tree = {
         key: _schema(value, nullable=nullable) if isinstance(value, dict) else value for key, value in schema.items()
     }

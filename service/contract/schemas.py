@@ -41,7 +41,6 @@ def reference(name: str) -> Tree:
 def nullable(schema: Tree) -> Tree:
     """A schema that also takes null; one that takes anything does already."""
     found = schema | ({"type": [schema["type"], "null"]} if "type" in schema else {})
-    found |= {"anyOf": [*schema["anyOf"], {"type": "null"}]} if "anyOf" in schema else {}
     return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 
 

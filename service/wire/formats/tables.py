@@ -13,6 +13,8 @@ from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
 from service.curves.slicing import MOST_SLICE_COLUMNS
+from service.inference.average_estimates import RULE_AVERAGES
+from service.inference.rules import ALL
 from service.wire.formats.inputs import (
     BASELINE,
     CLASSES,
@@ -61,9 +63,6 @@ from service.wire.formats.table_columns import (
 )
 from service.wire.problems import invalid_value, pointer_token
 from service.wire.usual_names import likely, meant, nearest
-
-OF_SEVERAL_CLASSES = ("classes", "average")
-"""The fields by which a rule is about several classes."""
 
 _IN_ORDER = tuple(dict.fromkeys((*SAMPLE_COLUMNS, CLUSTERS, SLICES, *OF_ONE_EVALUATION, SOFT_LABELS, BASELINE)))
 """All parameters that say how a table is read, in the order of the contract and of help."""
@@ -131,7 +130,13 @@ class NamedByRules:
 
 def _of_classes(rules: object) -> bool:
     """Whether a rule is about several classes."""
-    return any(isinstance(rule, dict) and not rule.keys().isdisjoint(OF_SEVERAL_CLASSES) for rule in _listed(rules))
+    return any(isinstance(rule, dict) and _is_of_classes(rule) for rule in _listed(rules))
+
+
+def _is_of_classes(rule: Mapping[str, object]) -> bool:
+    named = rule.get("classes")
+    are_named = isinstance(named, list) and bool(named) and all(isinstance(name, str) for name in named)
+    return named == ALL or are_named or rule.get("average") in RULE_AVERAGES
 
 
 def _listed(rules: object) -> list[object]:

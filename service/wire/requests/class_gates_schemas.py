@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from marshmallow import ValidationError, post_load
+from marshmallow import ValidationError, post_load, pre_load
 
 from service.curves.class_scores import ClassScores
 from service.curves.clusters import numbered_together
@@ -19,26 +19,27 @@ from service.wire.requests.classes_schemas import ClassesRequestSchema, ClassInt
 from service.wire.requests.column_fields import LabelColumn, NumberColumn
 from service.wire.requests.fields import Flag, JsonSchema, invalid
 from service.wire.requests.gate_classes import check_classes
-from service.wire.requests.object_schemas import ObjectField, ObjectSchema
+from service.wire.requests.gate_slices import SlicedEvaluationSchema
+from service.wire.requests.object_schemas import ObjectField, ObjectSchema, is_absent
 from service.wire.wrong import Wrong
 
-_FIELDS: dict[str, Any] = ClassesRequestSchema().fields
+_CLASS_FIELDS: dict[str, Any] = ClassesRequestSchema().fields
 
 
 class ScoresOrClasses(NumberColumn):
     """The scores of a sample; a request with an object of columns, one for each class, has a schema of its own."""
 
     def shape(self) -> JsonSchema:
-        """A list, or an object of lists."""
-        return {"anyOf": [super().shape(), _FIELDS["scores"].shape()]}
+        """Anything; the contract has no alternatives."""
+        return {}
 
 
 class LabelsOrClasses(LabelColumn):
     """The labels of a sample, likewise."""
 
     def shape(self) -> JsonSchema:
-        """A list, or an object of lists."""
-        return {"anyOf": [super().shape(), {"type": "object", "additionalProperties": super().shape()}]}
+        """Anything, likewise."""
+        return {}
 
 
 class ClassEvaluationSchema(ObjectSchema):
@@ -47,11 +48,24 @@ class ClassEvaluationSchema(ObjectSchema):
     component = "ClassEvaluation"
     about = "Scores for each class and the labels, as in `/v1/classes`."
 
-    scores = _FIELDS["scores"]
-    labels = _FIELDS["labels"]
-    weights = _FIELDS["weights"]
-    clusters = _FIELDS["clusters"]
-    lower_is_positive = _FIELDS["lower_is_positive"]
+    scores = _CLASS_FIELDS["scores"]
+    labels = _CLASS_FIELDS["labels"]
+    weights = _CLASS_FIELDS["weights"]
+    clusters = _CLASS_FIELDS["clusters"]
+    lower_is_positive = _CLASS_FIELDS["lower_is_positive"]
+
+    @pre_load
+    def drop_absent(self, data: Any, **kwargs: object) -> Any:  # noqa: ANN401  # anything that JSON can hold
+        """Refuse the fields that only one class has, unless they count as absent."""
+        data = super().drop_absent(data, **kwargs)
+        if not isinstance(data, dict):
+            return data
+        own = SlicedEvaluationSchema().fields.keys() - self.fields.keys()
+        for name in own & data.keys():
+            if not is_absent(data[name]) and data[name] != {}:
+                told = f"Scores of several classes, an object, take no {name}."
+                raise invalid("exclusive", told, name)
+        return {name: value for name, value in data.items() if name not in own}
 
 
 class ClassBaselineSchema(ClassEvaluationSchema):

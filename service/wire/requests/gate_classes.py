@@ -21,12 +21,12 @@ from service.wire.requests.fields import Choice, Field, JsonSchema, Text, invali
 from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.wrong import Wrong
 
-_NAME = Text("The name of a class.", minimum=1, maximum=100)
+_CLASS = Text("The name of a class.", minimum=1, maximum=100)
 _FEWEST_APART = 2
 _DECIDED = "decide or at_threshold"
 
 
-class _NamesOfClasses(Field):
+class NamesOfClasses(Field):
     """The word that means all classes, or a list of names."""
 
     def read(self, value: object) -> Any:  # noqa: ANN401  # text, or a tuple of names
@@ -38,21 +38,20 @@ class _NamesOfClasses(Field):
             raise Wrong("not_one_of", 'Must be "all", or a list of names of classes.')
         if not 1 <= len(names) <= MOST_CLASSES:
             raise Wrong("wrong_length", f"Must have 1 to {MOST_CLASSES} names, not {len(names)}.")
-        found = [_NAME.deserialize(name) for name in names]
+        found = [_CLASS.deserialize(name) for name in names]
         if len(set(found)) < len(found):
             raise Wrong("duplicate", "A class is named twice.")
         return tuple(found)
 
     def shape(self) -> JsonSchema:
-        """A word, or a list of names."""
-        names = {"type": "array", "items": _NAME.shape(), "minItems": 1, "maxItems": MOST_CLASSES}
-        return {"anyOf": [names, {"type": "string", "enum": [ALL]}]}
+        """Anything; the contract has no alternatives."""
+        return {}
 
 
 class ClassesOfRule(ObjectSchema):
     """The fields of a rule about classes."""
 
-    classes = _NamesOfClasses(
+    classes = NamesOfClasses(
         "For `scores` of several classes: the rule must hold for each of these against the rest. `all`, or a list of "
         "names. With `confidence` it passes by mistake as rarely as a rule on one of them.",
         example="all",

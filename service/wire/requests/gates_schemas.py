@@ -32,7 +32,7 @@ from service.wire.wrong import Wrong
 MOST_RULES = 100
 """The most rules in a gate."""
 
-_OF_CLASSES = {
+_OR_SEVERAL = {
     "scores": "Or an object with a column for each of 2 to 100 classes, as in `/v1/classes`.",
     "labels": "With an object of scores, the class of each row, or an object of memberships, as in `/v1/classes`.",
 }
@@ -64,7 +64,7 @@ class GatesRequest:
 def _scores_and_labels() -> tuple[ScoresOrClasses, LabelsOrClasses]:
     """The fields, as in a sample, or of several classes."""
     of_sample = SampleFields().fields
-    scores, labels = (f"{of_sample[name].about} {told}" for name, told in _OF_CLASSES.items())  # type: ignore[attr-defined]  # ours
+    scores, labels = (f"{of_sample[name].about} {told}" for name, told in _OR_SEVERAL.items())  # type: ignore[attr-defined]  # ours
     return ScoresOrClasses(scores, infinite=True), LabelsOrClasses(labels)
 
 
@@ -167,7 +167,7 @@ class GatesRequestSchema(RulesRequestSchema, DrawnSchema):
         return GatesRequest(*self.checked(data), data.get("fail_status", 200), charts_of("gates", data))
 
 
-_FIELDS = GatesRequestSchema().fields
+_OF_GATES = GatesRequestSchema().fields
 
 
 class ClassGatesRequestSchema(ClassRulesSchema, DrawnSchema):
@@ -176,10 +176,10 @@ class ClassGatesRequestSchema(ClassRulesSchema, DrawnSchema):
     component = "ClassGatesRequest"
     about = "Scores of several classes, and the rules that they must meet."
 
-    rules = _FIELDS["rules"]
-    missing = _FIELDS["missing"]
-    charts = _FIELDS["charts"]
-    fail_status = _FIELDS["fail_status"]
+    rules = _OF_GATES["rules"]
+    missing = _OF_GATES["missing"]
+    charts = _OF_GATES["charts"]
+    fail_status = _OF_GATES["fail_status"]
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> GatesRequest:

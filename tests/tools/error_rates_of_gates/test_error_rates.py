@@ -14,6 +14,8 @@ from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
 from tests.tools.error_rates_of_gates.cells import simulated as simulated_cell
+from tests.tools.error_rates_of_gates.classes import Average
+from tests.tools.error_rates_of_gates.classes import markdown as markdown_of_classes
 from tests.tools.error_rates_of_gates.clusters import ClusteredCell
 from tests.tools.error_rates_of_gates.clusters import markdown as markdown_of_clusters
 from tests.tools.error_rates_of_gates.clusters import simulated as simulated_clusters
@@ -76,6 +78,12 @@ def test_slices_have_their_rows() -> None:
         contains, passes, misses = many.verdicts(rule, 5, 1)
         assert 0 <= passes <= 1
         assert contains + misses <= 1
+
+
+@pytest.mark.parametrize("worse", [None, 0.2])
+def test_an_average_has_its_row(worse: float | None) -> None:
+    average = Average("roc", "macro", (10, 20, 30), 1.5, worse)
+    assert markdown_of_classes(4, cases=[average]).splitlines()[-1].startswith("| macro `roc`, 10, 20, 30")
 
 
 @pytest.mark.parametrize("metric", ["average_precision", "recall"])
