@@ -432,6 +432,23 @@ class TestBaselines:
         found = errors("gates", BODY | {"baseline": alone("cat")} | DROPS)
         assert found[0]["pointer"].startswith("/baseline/")
 
+    def test_rows_that_look_the_same(self):
+        found = gate(BODY | {"baseline": BASELINE} | DROPS)
+        assert "maybe_paired" in {each["code"] for each in found["warnings"]}
+        other = {"scores": OLD, "labels": [*OWN[1:], OWN[0]]}
+        for body in (
+            BODY | {"baseline": other},
+            PAIRED,
+            BODY | {"baseline": {"scores": NEW, "labels": OWN}, "paired": True},
+        ):
+            assert "maybe_paired" not in {each["code"] for each in gate(body | DROPS)["warnings"]}
+
+    def test_a_number_that_the_baseline_lacks(self):
+        shares = {"scores": {name: [0.5 if own == name else 0.25 for own in OWN] for name in NAMES}, "labels": OWN}
+        rules = {"rules": [{"metric": "log_loss", "average": "overall", "max": 1}]}
+        (check,), (warning,) = (gate(shares | {"baseline": BASELINE} | rules)[name] for name in ("checks", "warnings"))
+        assert (check["baseline"], warning["code"]) == (None, "no_baseline")
+
     def test_without_rules(self):
         assert refused(BODY) == [("/rules", "missing")]
         assert refused(BODY | {"paired": True, "rules": [ROC | {"classes": "all"}]}) == [("/paired", "missing")]

@@ -24,10 +24,11 @@ from service.curves.evaluation import CurvesWarning
 from service.curves.sample import Sample
 from service.inference.average_estimates import AverageEstimates
 from service.inference.estimates import Estimates, omitted
-from service.inference.gate import Gate, loose_rules
+from service.inference.gate import FEWEST_PAIRS, MAYBE_PAIRED, Gate, loose_rules
 from service.inference.models import EvaluatedModel, Models
 from service.inference.over_slices import check_of_parts
 from service.inference.pairing import with_common_clusters
+from service.inference.reasons import no_baseline
 from service.inference.rules import ALL, CLASS, Rule
 from service.inference.sliced_models import NOT_IN_BASELINE, SliceModels, shortened_text, warnings_of_each
 from service.inference.verdicts import Check, GateOptions, verdict_of
@@ -65,10 +66,22 @@ def evaluate_class_gate(given: ClassScores, baseline: ClassScores | None, option
         warnings += told
     warnings += [told for each in split.values() for told in warnings_of_each(each)]
     warnings += [*averages.warnings, *loose_rules(options.rules)]
+    if baseline is not None:
+        of_one = [each.rule for each in checks.values() if each.is_of_one]
+        warnings += [CurvesWarning("no_baseline", no_baseline(rule)) for rule in of_one]
+        if not options.paired and any(rule.is_change for rule in options.rules):
+            warnings += [MAYBE_PAIRED] * _may_be_pairs(given, baseline)
     found, counts = tuple(checks[rule] for rule in options.rules), given.cluster_counts
     # Every row is a positive of its class, and a negative of another one.
     clusters = counts and replace(counts, with_positives=counts.count, with_negatives=counts.count)
     return Gate(options.paired, found, tuple(dict.fromkeys(warnings)), clusters)
+
+
+def _may_be_pairs(given: ClassScores, baseline: ClassScores) -> bool:
+    """Whether both look like the same rows."""
+    if given.rows != baseline.rows or given.rows < FEWEST_PAIRS:
+        return False
+    return all(np.array_equal(*each) for each in zip(given.members, baseline.members, strict=True))
 
 
 def _is_named(rule: Rule, name: str) -> bool:

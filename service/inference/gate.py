@@ -39,7 +39,7 @@ SAME_SCORES = CurvesWarning(
 _LOOSE_SHARE = 0.5
 """A change by this share of all that a metric may have is hardly a limit."""
 
-_FEWEST_PAIRS = 10
+FEWEST_PAIRS = 10
 """Labels of fewer rows than this may agree by chance."""
 
 
@@ -119,7 +119,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
 
 def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     """Whether two evaluations look like the same examples."""
-    if evaluation.rows < _FEWEST_PAIRS:
+    if evaluation.rows < FEWEST_PAIRS:
         return False
     try:
         check_paired(evaluation, baseline)

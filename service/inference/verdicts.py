@@ -103,7 +103,7 @@ class Check:
     @property
     def is_of_one(self) -> bool:
         """Whether its rule is decided by the evaluation's value, and no baseline has one."""
-        return not (self.rule.is_change or self.rule.slices) and self.value is not None and self.baseline is None
+        return not (self.rule.is_change or self.rule.keys) and self.value is not None and self.baseline is None
 
 
 def check_of(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:
