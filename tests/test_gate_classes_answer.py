@@ -253,6 +253,27 @@ class TestAverages:
         assert check["interval"]["standard_error"] == pytest.approx(error, rel=1e-3)
         assert check["interval"]["lower"] == pytest.approx(a - kept * b - max(down, reach), abs=2e-4)
 
+    @pytest.mark.parametrize("method", ["auto", "delong"])
+    def test_the_p_value_is_that_of_the_interval_that_ends_at_0(self, method):
+        rule = {"metric": "roc", "average": "macro", "max_drop": 0.5, "confidence": 0.9}
+        check = one(rule, PAIRED | {"intervals": {"method": method}})
+        p = check["p_value"]
+        assert 0 < p < 1
+        at_p = one(rule | {"confidence": 1 - p}, PAIRED | {"intervals": {"method": method}})
+        assert min(abs(at_p["interval"]["lower"]), abs(at_p["interval"]["upper"])) < 1e-9
+        same = PAIRED | {"baseline": BODY, "intervals": {"method": method}}
+        assert (one(rule, same)["p_value"], one(rule, same)["difference"]) == (1.0, 0.0)
+
+    def test_averages_of_1(self):
+        """The intervals of both are combined."""
+        best = {name: [float(own == name) for own in OWN] for name in NAMES}
+        body = {"scores": best, "labels": OWN, "baseline": BASELINE, "paired": True}
+        for metric in ("roc", "average_precision"):
+            check = one({"metric": metric, "average": "macro", "max_drop": 0.5, "confidence": 0.9}, body)
+            assert (check["value"], check["interval"]["method"]) == (1.0, "exact")
+            assert check["interval"]["lower"] < check["difference"] <= check["interval"]["upper"]
+            assert 0 < check["p_value"] < 1
+
     def test_a_difference_without_pairs(self):
         rule = {"metric": "roc", "average": "macro", "max_drop": 0.1, "confidence": 0.9}
         check = one(rule, PAIRED | {"paired": False})

@@ -26,12 +26,15 @@ from service.inference.estimates import FOR_ROC, omitted
 from service.inference.intervals import (
     Interval,
     IntervalOptions,
+    area_difference_ends,
     area_difference_interval,
     difference_interval,
+    difference_p_value,
     kept_of,
     mover_ends,
 )
 from service.inference.metric import ENDS
+from service.inference.proportions import Ends, p_value, p_value_by_level
 from service.inference.row_moves import RowMoves
 from service.inference.rules import Rule
 from service.inference.spread import Spread
@@ -127,6 +130,24 @@ class AverageEstimates:
         if found is None:
             self._omit(rule, FOR_ROC)
         return found
+
+    def p_value(self, rule: Rule) -> float | None:
+        """The two-sided p-value of no difference, for a rule whose interval is of that; None if there is no spread."""
+        numbers, place = (0, 1), AVERAGES.index(rule.average or "")
+        values = [value for number in numbers if (value := self.value(rule, number)) is not None]
+        moves = [self._moves_of(number) for number in numbers]
+        difference = values[0] - rule.kept * values[1]
+        if any(value in ENDS for value in values):
+
+            def ends(level: float) -> Ends:
+                found = self._of_difference(rule, place, values, moves, level)
+                return (-1.0, 1.0) if found is None else (found.lower, found.upper)
+
+            return p_value_by_level(difference, ends)
+        spread = average_spread(rule, place, moves, paired=self._paired)
+        if self._how.method == "delong" or spread.error == 0:
+            return difference_p_value(difference, spread.error)
+        return p_value(difference, lambda z: area_difference_ends(values, spread, z))
 
     def _omit(self, rule: Rule, why: str) -> None:
         what = f"the difference of {rule.named}" if rule.is_change else rule.named

@@ -93,7 +93,8 @@ def _of_average(rule: Rule, averages: AverageEstimates, options: GateOptions) ->
     value, baseline = averages.value(rule), averages.value(rule, 1)
     interval = averages.interval(rule, options.level(rule)) if options.wants_interval(rule) else None
     status, reason = verdict_of(rule, value, baseline, interval)
-    return Check(rule, status, value, interval, baseline, rule.difference(value, baseline), None, reason)
+    p_value = averages.p_value(rule) if rule.is_change and interval is not None else None
+    return Check(rule, status, value, interval, baseline, rule.difference(value, baseline), p_value, reason)
 
 
 def _in_classes(of: ClassModels, rule: Rule, options: GateOptions) -> Sequence[SliceModels]:
