@@ -6,7 +6,7 @@
     decide    a row is called the class with the highest score; of e that tie, 1/e of it each, and a row that is split
               has no interval
 
-Knows rules, classes and checks. The promises are those of rules over slices.
+Knows rules, classes and checks. It promises what rules over slices do.
 """
 
 from collections.abc import Sequence

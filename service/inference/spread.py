@@ -6,8 +6,8 @@ c w, and the variance of the area is the sum over both classes of
     m/(m-1) · Σ c v²      over kinds of c examples of weight w each,
 
 where m is their effective number, (Σ c w)²/Σ c w². With equal weights it is DeLong's (for the ROC curve). The variance
-of a difference uses the differences of influences; that of a - f b, for a share f, those of the first less f times the
-second.
+of a difference uses the differences of influences; the variance of a - f b uses
+the influences of the first less f times the influences of the second.
 
 If examples are in clusters, let V1 and V0 be the sums of v over the positives and the negatives of a cluster, and m1
 and m0 the effective clusters of both classes; with c(m) = m/(m-1) the variance is, at least 0,

@@ -200,7 +200,7 @@ class TableForm:
         return complete(document, parameters, self.fields)
 
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
-        """Check the parameters and read the columns, those of several classes if rules are about such."""
+        """Check the parameters and read the columns: of several classes, if a rule is about such."""
         self.check(parameters)
         named = self.several
         if isinstance(named, NamedByRules) and named.classes and _of_classes(named.rules(parameters)):

@@ -78,7 +78,7 @@ class ClassBaselineSchema(ClassEvaluationSchema):
 
 
 class ClassRulesSchema(ClassEvaluationSchema):
-    """The evaluations of a gate's request; its other fields are those of the request about one class."""
+    """The evaluations of a gate's request; its other fields are as in the request about one class."""
 
     baseline = ObjectField(ClassBaselineSchema())
     paired = Flag("Whether both have the same rows in the same order.")
@@ -119,7 +119,7 @@ def _in_order_of(given: ClassScores, baseline: ClassScores) -> ClassScores:
 
 
 def _paired(given: ClassScores, baseline: ClassScores) -> tuple[ClassScores, ClassScores]:
-    """Both, if their rows agree in all but the scores; clusters that only one has are those of both."""
+    """Both, if their rows agree in all but the scores; clusters that only one has are shared."""
     if given.rows != baseline.rows:
         told = (
             f"The evaluation has {counted_rows(given.rows)} and the baseline {baseline.rows}, so they cannot be paired."

@@ -144,7 +144,7 @@ class GatesRequestSchema(RulesRequestSchema, DrawnSchema):
     about = (
         "One evaluation, and the rules that it must meet. The evaluation is `scores` with `labels` (and perhaps "
         "`weights`), or `counts`, or `groups`, or a `dataset`. `rules` is needed. Or `scores` is an object with a "
-        "column for each of several classes, and `labels` are as in `/v1/classes`; so are those of the `baseline`."
+        "column for each of several classes, and `labels` are as in `/v1/classes`; so is the `baseline`."
     )
 
     of_classes: ClassVar[ObjectSchema]
