@@ -65,8 +65,8 @@ def test_a_picture_is_what_its_command_makes(command: str) -> None:
     assert picture_of(command) == (FOLDER / file_of(command)).read_bytes()
 
 
-def test_readme_opens_with_the_curves() -> None:
-    assert links("README.md")[0] == "service/guide/curves.svg"
+def test_readme_opens_with_a_verdict() -> None:
+    assert links("README.md")[0] == "service/guide/verdict.svg"
 
 
 if __name__ == "__main__":

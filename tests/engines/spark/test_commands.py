@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from tests.cli.running import run
+from tests.cli.running import error_status, run
 
 SIZE = 50_000
 RANDOM = np.random.default_rng(5)
@@ -61,10 +61,10 @@ def test_two_tables_are_compared(rows: Path, remote: str) -> None:
 def test_a_wrong_column_and_a_wrong_table(rows: Path, remote: str) -> None:
     to_spark = ["--engine", "spark", "--remote", remote]
     done = run("curves", *to_spark, "--table", f"parquet.`{rows}`", "--scores", "q", "--labels", "y")
-    assert done.exit_code == 2
+    assert done.exit_code == error_status(words[0])
     assert "There is no column 'q'" in done.stderr
     done = run("curves", *to_spark, "--table", "nowhere", "--scores", "p", "--labels", "y")
-    assert done.exit_code == 2
+    assert done.exit_code == error_status(words[0])
     assert done.stderr.startswith(
         "Error: nowhere: Spark could not read or group the rows.\n  [TABLE_OR_VIEW_NOT_FOUND] "
     )
@@ -72,7 +72,7 @@ def test_a_wrong_column_and_a_wrong_table(rows: Path, remote: str) -> None:
 
 def test_no_server_and_no_token_in_what_is_said() -> None:
     done = run("curves", "--engine", "spark", "--remote", "sc://localhost:1/;token=geheim", "--table", "scores")
-    assert done.exit_code == 2
+    assert done.exit_code == error_status(words[0])
     reason = "No Spark Connect server answers at localhost:1."
     assert done.stderr == f"Error: scores: Spark could not read or group the rows.\n  {reason}\n"
 
@@ -100,5 +100,5 @@ def test_no_server_and_no_token_in_what_is_said() -> None:
 )
 def test_options_that_do_not_go_together(words: list[str], reason: str) -> None:
     done = run(*words)
-    assert done.exit_code == 2
+    assert done.exit_code == error_status(words[0])
     assert reason in done.stderr
