@@ -23,6 +23,7 @@ from scipy.stats import norm
 from service.curves.clusters import Clusters
 from service.curves.decisions import Decision
 from service.curves.sample import Sample
+from service.curves.sweep.sweep import COMPILED
 from service.inference.estimates import Estimates
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.metric import Metric
@@ -216,6 +217,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no cell after this many minutes")
     parser.add_argument("--readme", action="store_true", help="put the table into tests/README.md")
     asked = parser.parse_args()
+    COMPILED.use_installed()  # five times as fast
     begun, found = time.monotonic(), []
     for cell in CELLS[:: asked.every]:
         if time.monotonic() - begun > 60 * asked.minutes:
