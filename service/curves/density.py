@@ -124,8 +124,8 @@ def _integrate(
         slack = _RULES_AGREE * fine + _NEGLIGIBLE * whole[:, np.newaxis]
         known = np.all(np.abs(fine - coarse) <= slack, axis=0) | (end - start <= _SHORT_PIECE * end) | (middle <= start)
         done = done + fine[:, known].sum(axis=1)
-        piece, start, middle, end = (column[~known] for column in (piece, start, middle, end))
-        piece = np.concatenate((piece, piece))
+        start, middle, end = (column[~known] for column in (start, middle, end))
+        piece = np.tile(piece[~known], 2)
         start, end = np.concatenate((start, middle)), np.concatenate((middle, end))
     return done
 

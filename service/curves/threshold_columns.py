@@ -92,9 +92,9 @@ def _counted(scores: FloatArray, labels: BoolArray, *, descending: bool) -> Thre
     cells <<= 1
     cells |= labels
     counts = np.bincount(cells)
-    counts = np.append(counts, np.zeros(counts.size % 2, dtype=np.int64)).reshape(-1, 2)
-    levels = np.flatnonzero(counts.any(axis=1))
+    pairs = np.append(counts, np.zeros(counts.size % 2, dtype=np.int64)).reshape(-1, 2)
+    levels = np.flatnonzero(pairs.any(axis=1))
     if descending:
         levels = levels[::-1]
-    fp, tp = np.cumsum(np.vstack(([0, 0], counts[levels])), axis=0).T.astype(np.float64)
+    fp, tp = np.cumsum(np.vstack(([0, 0], pairs[levels])), axis=0).T.astype(np.float64)
     return ThresholdColumns(np.concatenate(([np.nan], (levels + first) / scale)), tp, fp)

@@ -6,6 +6,7 @@ import csv
 import io
 import sqlite3
 import sys
+from contextlib import closing
 from itertools import chain
 
 import duckdb
@@ -25,11 +26,11 @@ def asked_duckdb(text: str) -> str:
 
 
 def asked_sqlite(text: str) -> str:
-    connection = sqlite3.connect(":memory:")
     header, *rows = csv.reader(DIGITS.read_text().splitlines())
-    connection.execute(f"CREATE TABLE digits ({', '.join(f'{name} NUMERIC' for name in header)})")
-    connection.executemany(f"INSERT INTO digits VALUES ({', '.join('?' * len(header))})", rows)
-    return as_csv(connection.execute(text))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE TABLE digits ({', '.join(f'{name} NUMERIC' for name in header)})")
+        connection.executemany(f"INSERT INTO digits VALUES ({', '.join('?' * len(header))})", rows)
+        return as_csv(connection.execute(text))
 
 
 def as_csv(cursor: sqlite3.Cursor | duckdb.DuckDBPyConnection) -> str:

@@ -41,6 +41,9 @@ class SQLite:
         self.connection = sqlite3.connect(":memory:")
         self.keep(self.table, dict(columns))
 
+    def __del__(self) -> None:
+        self.connection.close()
+
     def kinds(self) -> dict[str, Kind]:
         return KINDS
 

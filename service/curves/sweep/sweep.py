@@ -310,6 +310,6 @@ def _at(array: NDArray[Any] | None) -> Array[c_char] | int | None:
         return None
     try:
         # Twice as fast as array.ctypes.data.
-        return _Nothing.from_buffer(array)  # type: ignore[arg-type]  # Python 3.11 has no type for a buffer
+        return _Nothing.from_buffer(array)  # type: ignore[arg-type, unused-ignore]  # Python 3.11 has no type for a buffer
     except TypeError:  # a read-only array
         return array.ctypes.data

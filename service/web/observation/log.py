@@ -6,6 +6,7 @@ local variables may contain what a client sent, which is never logged.
 
 import logging
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from contextvars import ContextVar
@@ -119,6 +120,14 @@ def _event(record: logging.LogRecord) -> str:
     return f"{record.module}.{record.funcName}:{record.lineno}"
 
 
+def _type_name(failure: TracebackException) -> str:
+    if sys.version_info >= (3, 13):
+        name = failure.exc_type_str
+    else:
+        name = failure.exc_type.__name__
+    return name.rpartition(".")[2]
+
+
 def _failures(last: TracebackException) -> list[dict[str, Any]]:
     """The types and frames of an exception and of its causes, the last one first."""
     failures = []
@@ -127,7 +136,7 @@ def _failures(last: TracebackException) -> list[dict[str, Any]]:
         frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in failure.stack]
         if (more := len(frames) - 2 * _MOST_FRAMES) > 0:
             frames[_MOST_FRAMES:-_MOST_FRAMES] = [f"{more} more"]
-        shown: dict[str, Any] = {"type": failure.exc_type.__name__, "frames": frames}
+        shown: dict[str, Any] = {"type": _type_name(failure), "frames": frames}
         if failure.exceptions is not None:
             shown["failures"] = [each for within in failure.exceptions for each in _failures(within)]
         failures.append(shown)

@@ -7,10 +7,10 @@ Knows where a list of numbers begins and ends, not what a body means, nor whethe
 """
 
 import re
-import sys
-from contextlib import suppress
+from collections.abc import Callable
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from service.curves.arrays import LARGEST_EXACT_INTEGER, FloatArray, blocks
@@ -18,11 +18,13 @@ from service.curves.clock import still_time
 from service.wire.columns import Column
 from service.wire.problems import Problem
 
-with suppress(ImportError):  # there is no wheel for every Python
+try:
     import simdjson
+except ImportError:  # there is no wheel for every Python
+    simdjson = None
 
-_LIFTS = "simdjson" in sys.modules
-"""Whether lists are lifted; otherwise the strict parser reads them, too."""
+_Parse = Callable[[bytes], FloatArray]
+"""Parses one list of numbers. Other text raises ValueError, TypeError or RuntimeError."""
 
 PLACEHOLDER = "-Infinity"
 """The placeholder for a list: not JSON, but a constant that Python's parser reports.
@@ -40,6 +42,7 @@ PIECE = 20 << 10
 """Lists are parsed in pieces of about this many bytes, each in at most 10 ms; a thousand doubles are one piece.
 simdjson needs fifteen bytes of memory per byte of text."""
 
+_OF_NUMBERS = b"[]+-.0123456789eE, \t\r\n"
 _BEGINS_WITH_A_NUMBER = re.compile(rb"\[\s*+[-\d]")
 _COMMA, _ZERO, _NINE = np.uint8(ord(",")), np.uint8(ord("0")), np.uint8(9)
 _SEPARATORS = (b",", b", ")
@@ -53,9 +56,7 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[Column]]:
     string: only then is its placeholder reported as a constant. Nothing is lifted from a body that already has the
     constant. Raises Problem `too_many_rows` for a list of more than `longest` numbers, unparsed.
     """
-    if not _LIFTS:
-        return body, []
-    parser = simdjson.Parser()  # one per call: threads cannot share it
+    parse = _parse_with_orjson if simdjson is None else _parse_with_simdjson()
     rest: list[bytes] = []
     lifted: list[Column] = []
     copied = end = 0
@@ -69,7 +70,7 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[Column]]:
         if start < 0 or end - start < SHORTEST_LIFTED:
             continue
         still_time()
-        column = _number_list(body, start, last, longest, parser)
+        column = _number_list(body, start, last, longest, parse)
         if column is not None:
             rest.append(body[copied:start])
             lifted.append(column)
@@ -81,7 +82,7 @@ def lift_columns(body: bytes, longest: int) -> tuple[bytes, list[Column]]:
     return placeholder.join(rest), lifted
 
 
-def _number_list(body: bytes, start: int, end: int, longest: int, parser: "simdjson.Parser") -> Column | None:
+def _number_list(body: bytes, start: int, end: int, longest: int, parse: _Parse) -> Column | None:
     """Parse the list of numbers between two brackets; None for other text, or if an integer may be rounded.
 
     Numbers contain no comma, so the text can be cut at any comma: its pieces are lists of numbers if and only if it is
@@ -96,7 +97,7 @@ def _number_list(body: bytes, start: int, end: int, longest: int, parser: "simdj
             raise Problem("too_many_rows", f"A list has {size} values; the limit is {longest}.")
     values = _digits(text)
     if values is None:
-        values = _numbers(body, start, end, parser)
+        values = _numbers(body, start, end, parse)
     if values is None:
         return None
     low, high = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
@@ -114,14 +115,14 @@ def _digits(text: NDArray[np.uint8]) -> FloatArray | None:
     return None
 
 
-def _numbers(body: bytes, start: int, end: int, parser: "simdjson.Parser") -> FloatArray | None:
+def _numbers(body: bytes, start: int, end: int, parse: _Parse) -> FloatArray | None:
     """Parse the list of numbers between two brackets, piece by piece; None for other text."""
     pieces: list[FloatArray] = []
     whole = memoryview(body)
     while start < end:
         cut = body.find(b",", start + PIECE, end)
         cut = end if cut < 0 else cut
-        numbers_there = _parsed(b"".join((b"[", whole[start + 1 : cut], b"]")), parser)
+        numbers_there = _parsed(b"".join((b"[", whole[start + 1 : cut], b"]")), parse)
         if numbers_there is None:
             return None
         pieces.append(numbers_there)
@@ -129,11 +130,24 @@ def _numbers(body: bytes, start: int, end: int, parser: "simdjson.Parser") -> Fl
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
-def _parsed(text: bytes, parser: "simdjson.Parser") -> FloatArray | None:
+def _parsed(text: bytes, parse: _Parse) -> FloatArray | None:
     """Parse one list of numbers; None for other text. Numbers of 20 digits with an exponent take up to 12 µs each."""
     still_time()
-    try:  # in one expression: a named document would block the parser's next call
-        found = np.frombuffer(parser.parse(text).as_buffer(of_type="d"), np.float64)  # type: ignore[union-attr]  # a list
+    try:
+        found = parse(text)
     except (ValueError, TypeError, RuntimeError):  # not JSON; not a number; out of range
         return None
     return found if found.size else None
+
+
+def _parse_with_simdjson() -> _Parse:
+    parser = simdjson.Parser()  # one per call: threads cannot share it
+    # In one expression: a named document would block the parser's next call.
+    return lambda text: np.frombuffer(parser.parse(text).as_buffer(of_type="d"), np.float64)
+
+
+def _parse_with_orjson(text: bytes) -> FloatArray:
+    """Takes twice as long. orjson also reads what is no number, so that is refused first."""
+    if text.translate(None, _OF_NUMBERS):
+        raise ValueError
+    return np.array(orjson.loads(text), np.float64)
