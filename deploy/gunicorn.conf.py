@@ -10,6 +10,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+# gunicorn puts the working directory first, where another package may be called `service`. `rocpr serve` runs anywhere.
+if sys.flags.safe_path and sys.path[0] in {str(Path.cwd()), os.environ.get("PWD")}:
+    del sys.path[0]
+
 from service.datasets.file import read_datasets
 from service.environment import (
     freeze_loaded_objects,
@@ -31,6 +35,7 @@ prepare_process()
 
 # A master that SIGUSR2 starts runs gunicorn/__main__.py as a file: Python would find gunicorn's `http` before its own.
 remove_from_import_path("gunicorn")
+_import_path = sys.path.copy()
 
 try:
     _settings = read_settings()
@@ -112,8 +117,12 @@ def on_starting(server: Any) -> None:  # noqa: ANN401  # gunicorn has no types
 
 
 def post_fork(server: Any, worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types
-    """Pass on the signals that the worker got before it could handle them."""
+    """Pass on the signals that the worker got before it could handle them, and our import path to its evaluators.
+
+    gunicorn has put the working directory there again.
+    """
     worker.signals = server.SIG_QUEUE
+    sys.path[:] = _import_path
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ANN401  # gunicorn has no types

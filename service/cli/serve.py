@@ -36,6 +36,7 @@ def serve(host: str, port: int) -> None:
         _try_to_listen(host, port)
     configuration = str(shipped_file("deploy/gunicorn.conf.py"))
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    os.environ["PYTHONSAFEPATH"] = "1"  # a folder `service` in the working directory is not ours
     command = [sys.executable, "-m", "gunicorn", "--config", configuration, "--bind", address]
     # This process becomes the server, so that signals reach it and nothing is left behind.
     os.execv(sys.executable, command)  # noqa: S606  # our interpreter, without a shell

@@ -141,6 +141,26 @@ def test_serve_listens_and_stops(root: Path) -> None:
         assert process.wait(timeout=60) == 0
 
 
+def test_serve_runs_beside_a_folder_of_the_same_name_as_our_package(tmp_path: Path) -> None:
+    """Neither the server nor an evaluator imports what is in the working directory."""
+    (tmp_path / "service").mkdir()
+    (tmp_path / "service/__init__.py").write_text("raise RuntimeError\n")
+    port = free_port()
+    variables = {**os.environ, "ROCPR_WORKERS": "1", "ROCPR_BIG_BODY_BYTES": "100"}
+    # -P, as the command `rocpr` is a file in another directory.
+    command = [sys.executable, "-P", *ROCPR[1:], "serve", "--port", str(port)]
+    with subprocess.Popen(command, cwd=tmp_path, env=variables) as process:
+        try:
+            wait_for_port(port, process)
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+                body = json.dumps({"scores": list(range(100)), "labels": [0, 1] * 50})
+                head = f"Host: a\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+                connection.sendall(f"POST /v1/curves HTTP/1.1\r\n{head}\r\n{body}".encode())
+                assert connection.recv(100).startswith(b"HTTP/1.1 200")
+        finally:
+            process.terminate()
+
+
 @pytest.mark.all
 def test_serve_names_a_wrong_setting(root: Path) -> None:
     variables = {**os.environ, "ROCPR_MAX_ROWS": "all"}
