@@ -1,11 +1,15 @@
-"""Hatchling's build hook: compiles the loops of service/curves/sweep with the package, if there is a C compiler.
+"""Hatchling's hooks: the loops of service/curves/sweep are compiled with the package; README.md gets absolute links.
 
 `pip install .` puts the library into the wheel, which is then for one platform; an editable install puts it into the
 checkout. Without a compiler, or if ROCPR_COMPILED is off, the package is installed without the library, and computes
 the same numbers more slowly.
+
+A package index shows README.md without the files beside it. In GitHub's job for a release's tag, its links therefore
+lead to that tag; elsewhere nobody knows where the files are, and the links become plain text.
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -15,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 COMPILERS = ("cc", "gcc", "clang")
 OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi", "-shared", "-fPIC")
@@ -22,6 +27,8 @@ OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi
 
 -Wno-psabi suppresses a warning about functions that take vectors: ours are inlined.
 """
+
+_RELATIVE_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)\s]+)\)")
 
 SOURCES = Path("service", "curves", "sweep")
 LIBRARY = SOURCES / "sweep.library"  # not .so, or Python would take it for a module
@@ -46,9 +53,10 @@ def compiler_command() -> list[str]:
 def compile_library(command: list[str], sources: Path, library: Path) -> None:
     """Compile the sources to a library. Raises NotCompiled."""
     files = sorted(map(str, sources.glob("*.c")))
+    architectures = shlex.split(os.environ.get("ARCHFLAGS", ""))  # of macOS, where they also decide the wheel's tag
     try:
         done = subprocess.run(  # noqa: S603  # the compiler is chosen by whoever installs the package
-            [*command, *OPTIONS, "-o", str(library), *files, "-lm"],
+            [*command, *OPTIONS, *architectures, "-o", str(library), *files, "-lm"],
             capture_output=True,
             text=True,
             errors="replace",
@@ -96,3 +104,27 @@ class LoopsInC(BuildHookInterface[Any]):
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002  # hatchling's signature
         """Remove the compiled file, which is in the wheel by now."""
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+class ReadmeAndLinks(MetadataHookInterface):
+    """What hatchling asks for the text and the links that a package index shows."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add the readme and, in a release, the project's addresses."""
+        tag, repository = f"v{metadata['version']}", os.environ.get("GITHUB_REPOSITORY")
+        project = None
+        if repository and os.environ.get("GITHUB_REF_NAME") == tag:
+            project = f"{os.environ['GITHUB_SERVER_URL']}/{repository}"
+            metadata["urls"] = {"Source": project, "Changes": f"{project}/blob/{tag}/CHANGELOG.md"}
+
+        def absolute(link: re.Match[str]) -> str:
+            image, text, target = link.groups()
+            if project is None:
+                return text
+            path = f"README.md{target}" if target.startswith("#") else target
+            return f"{image}[{text}]({project}/{'raw' if image else 'blob'}/{tag}/{path})"
+
+        readme = Path(self.root, "README.md").read_text("utf-8")
+        metadata["readme"] = {"content-type": "text/markdown", "text": _RELATIVE_LINK.sub(absolute, readme)}

@@ -16,4 +16,5 @@ lock "$@" --extra=png --extra=otel --extra=duckdb --extra=spark --output-file=de
 lock "$@" --extra=png --extra=otel --extra=duckdb --extra=spark --output-file=deploy/requirements-dev.txt \
     --constraint=deploy/requirements-engines.txt pyproject.toml deploy/requirements.in deploy/requirements-build.in \
     deploy/requirements-dev.in
+lock "$@" --output-file=deploy/requirements-release.txt --constraint=deploy/requirements-dev.txt deploy/requirements-release.in
 lock "$@" --output-file=deploy/requirements-spark.txt --constraint=deploy/requirements-build.txt deploy/requirements-spark.in
