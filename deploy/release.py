@@ -2,9 +2,9 @@
 
     python3 deploy/release.py v1.2.3
 
-The tag must be `v` followed by the version in pyproject.toml, which is three numbers; CHANGELOG.md must have a section
-for that version, such as `## 1.2.3 - 2026-12-31`, and nothing under `## Unreleased`. Otherwise this prints what is
-wrong and exits with 1. Needs only Python.
+The tag must be `v` followed by the version in pyproject.toml, which is three numbers, or those of a candidate, such as
+1.2.3rc1; CHANGELOG.md must have a section for that version, such as `## 1.2.3 - 2026-12-31`, and nothing under
+`## Unreleased`. Otherwise this prints what is wrong and exits with 1. Needs only Python.
 """
 
 import re
@@ -35,8 +35,8 @@ def section_of(version: str, changelog: str) -> str:
 def objections(tag: str, version: str, changelog: str) -> list[str]:
     """The reasons against a release, one sentence each."""
     found = []
-    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        found.append(f"The version in pyproject.toml, {version}, is not three numbers.")
+    if not re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?", version):
+        found.append(f"The version in pyproject.toml, {version}, is not three numbers, as in 1.2.3 or 1.2.3rc1.")
     if tag != f"v{version}":
         found.append(f"The tag is {tag}, but the version in pyproject.toml is {version}.")
     if not section_of(version, changelog):

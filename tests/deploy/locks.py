@@ -12,7 +12,8 @@ BUILD = "deploy/requirements-build.txt"
 ENGINES = "deploy/requirements-engines.txt"
 DEV = "deploy/requirements-dev.txt"
 SPARK = "deploy/requirements-spark.txt"
-LOCKS = (RUN, BUILD, ENGINES, DEV, SPARK)
+RELEASE = "deploy/requirements-release.txt"
+LOCKS = (RUN, BUILD, ENGINES, DEV, SPARK, RELEASE)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ server.terminate()
 print(json.dumps([os.getuid(), status, server.wait(60)]))
 """
 """Requests a big evaluation from a server in the container: its evaluator and its files work there, too."""
+MOST_BYTES = 260_000_000
+"""The most bytes of the image's files above the base; 47 MB of pyarrow's are left out."""
 LIST = """
 import importlib.metadata, json
 print(json.dumps({found.name: found.version for found in importlib.metadata.distributions()}))
@@ -90,6 +92,16 @@ def test_the_image_serves_as_user_nobody(image: str) -> None:
     container = buildah("from", "--pull-never", image)
     printed = buildah("run", "--network=host", container, "--", "python", "-c", ASK)
     assert printed.splitlines()[-1] == "[10001, 200, 0]"
+
+
+def test_the_image_is_small_and_has_a_user_and_a_health_check(image: str) -> None:
+    """Its own layers, without the base."""
+    found = json.loads(buildah("inspect", "--type", "image", image))["Docker"]
+    assert found["config"]["User"] == "10001:10001"
+    assert "/health/live" in found["config"]["Healthcheck"]["Test"][-1]
+    container = buildah("from", "--pull-never", image)
+    size = int(buildah("run", container, "--", "du", "--summarize", "--bytes", "/opt/rocpr").split()[0])
+    assert size < MOST_BYTES
 
 
 def test_the_image_holds_what_is_locked_and_says_so(image: str, context: Path) -> None:

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,17 @@ Some words.
 
 * That.
 """
+PLATFORMS = {
+    "any": b"",
+    "manylinux_2_17_x86_64": b"\x7fELF",
+    "manylinux_2_17_aarch64": b"\x7fELF",
+    "musllinux_1_2_x86_64": b"\x7fELF",
+    "musllinux_1_2_aarch64": b"\x7fELF",
+    "macosx_11_0_x86_64": b"\xcf\xfa\xed\xfe\x07",
+    "macosx_11_0_arm64": b"\xcf\xfa\xed\xfe\x0c",
+}
+"""How the library in the wheel of each platform begins: as a file of Linux, or of macOS and one processor."""
+
 IMAGE = "ghcr.io/example/rocpr"
 DIGEST = f"{IMAGE}@sha256:{'0' * 64}"
 
@@ -72,24 +84,46 @@ def calls(place: Path) -> list[str]:
 
 class TestWorkflow:
     def test_each_job_has_the_rights_that_it_needs(self, workflow: dict[str, Any]) -> None:
-        assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML reads the key `on` so
+        assert workflow[True] == {"push": {"tags": ["v*.*.*"]}}  # YAML reads the key `on` so
         assert workflow["permissions"] == {}
         assert {name: job["permissions"] for name, job in workflow["jobs"].items()} == {
             "checks": {"contents": "read"},
             "files": {"contents": "read"},
+            "smoke": {"contents": "read"},
+            "smoke-musl": {"contents": "read"},
             "image": {"contents": "read", "packages": "write"},
+            "index": {"packages": "write", "id-token": "write", "attestations": "write"},
+            "pypi": {"id-token": "write"},
             "release": {"contents": "write"},
         }
-        # No code of the repository runs in a job that may write releases.
-        names = [step.get("uses", "").partition("@")[0] for step in workflow["jobs"]["release"]["steps"]]
-        assert names == ["actions/download-artifact", ""]
+        # No code of the repository runs in a job that signs, publishes packages or writes releases.
+        signs, publishes = ["actions/attest-build-provenance"] * 2, ["pypa/gh-action-pypi-publish"]
+        for job, more in {"index": signs, "pypi": publishes, "release": []}.items():
+            names = [step.get("uses", "").partition("@")[0] for step in workflow["jobs"][job]["steps"]]
+            assert names == ["actions/download-artifact", "", *more]
+        assert workflow["jobs"]["pypi"]["environment"] == "pypi"
 
     def test_nothing_is_published_before_all_checks_have_passed(self, root: Path, workflow: dict[str, Any]) -> None:
         jobs = workflow["jobs"]
         assert jobs["checks"]["uses"] == "./.github/workflows/ci.yml"
         assert "workflow_call" in yaml.safe_load((root / ".github/workflows/ci.yml").read_text())[True]
-        assert set(jobs["image"]["needs"]) == {"checks", "files"}
-        assert jobs["release"]["needs"] == "image"
+        assert set(jobs["image"]["needs"]) == {"checks", "smoke", "smoke-musl"}
+        assert jobs["smoke"]["needs"] == jobs["smoke-musl"]["needs"] == "files"
+        assert (jobs["index"]["needs"], jobs["pypi"]["needs"]) == ("image", "index")
+        assert set(jobs["release"]["needs"]) == {"index", "pypi"}
+
+    def test_linters_of_workflows_find_nothing(self, root: Path) -> None:
+        files = sorted((root / ".github/workflows").glob("*.yml"))
+        action = root / "deploy/ci/github/action.yml"
+        for command in (
+            ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files],
+            ["check-jsonschema", "--builtin-schema", "vendor.github-actions", action],
+            ["zizmor", "--offline", "--quiet", "--min-severity=medium", *files, action],
+        ):
+            done = subprocess.run(
+                command, env=with_our_programs(), capture_output=True, text=True, timeout=60, check=False
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
 
     @pytest.mark.parametrize("name", ["audit", "ci", "release"])
     def test_steps_stay_accurate(self, root: Path, name: str) -> None:
@@ -107,7 +141,7 @@ class TestWorkflow:
 
     def test_what_is_downloaded_was_uploaded(self, workflow: dict[str, Any]) -> None:
         steps = [step for job in workflow["jobs"].values() for step in job.get("steps", [])]
-        for kind, times in {"upload": 1, "download": 2}.items():
+        for kind, times in {"upload": 1, "download": 6}.items():
             names = [step["with"]["name"] for step in steps if f"actions/{kind}-artifact@" in step.get("uses", "")]
             assert names == ["release"] * times
 
@@ -137,7 +171,7 @@ class TestTag:
         [
             ("v1.2.4", "1.2.3", CHANGELOG, "The tag is v1.2.4, but the version in pyproject.toml is 1.2.3."),
             ("1.2.3", "1.2.3", CHANGELOG, "The tag is 1.2.3, but"),
-            ("v1.2.3rc1", "1.2.3rc1", CHANGELOG, "1.2.3rc1, is not three numbers."),
+            ("v1.2.3b1", "1.2.3b1", CHANGELOG, "1.2.3b1, is not three numbers, as in 1.2.3 or 1.2.3rc1."),
             ("v1.2.4", "1.2.4", CHANGELOG, "has no text under a heading like '## 1.2.4 - YYYY-MM-DD'."),
             ("v1.2.3", "1.2.3", CHANGELOG.replace(" - 2026-12-31", ""), "like '## 1.2.3 - YYYY-MM-DD'."),
             ("v1.2.3", "1.2.3", CHANGELOG.replace("### Added\n\n* This.\n", ""), "has no text under"),
@@ -157,43 +191,57 @@ class TestTag:
         assert (ran.status, ran.printed) == (1, "")
         assert said in ran.complaints
 
+    def test_a_candidate_has_a_section_of_its_own(self, root: Path, tmp_path: Path) -> None:
+        changelog = CHANGELOG.replace("1.2.3 -", "1.2.3rc1 -")
+        assert self._release(root, tmp_path, "v1.2.3rc1", version="1.2.3rc1", changelog=changelog).status == 0
+
     def test_it_needs_a_tag(self, root: Path, tmp_path: Path) -> None:
         assert self._release(root, tmp_path) == Ran(2, "", "usage: python3 deploy/release.py TAG\n")
 
     def test_the_changelog_has_a_place_for_the_next_changes(self, root: Path) -> None:
         first, *others = re.findall(r"^## (.+)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
         assert first == "Unreleased" or not others
-        assert all(re.fullmatch(r"\d+\.\d+\.\d+( - \d{4}-\d{2}-\d{2})?", heading) for heading in others)
+        assert all(re.fullmatch(r"\d+\.\d+\.\d+(rc\d+)?( - \d{4}-\d{2}-\d{2})?", heading) for heading in others)
 
 
 @pytest.mark.all
-def test_the_files_are_complete_and_made_of_the_sdist(root: Path, tmp_path: Path) -> None:
-    """The wheel built from the sdist equals that of the checkout, byte by byte."""
-    made, again, checkout = tmp_path / "made", tmp_path / "again", tmp_path / "checkout"
-    # A copy, because nothing else must write to it.
-    shutil.copytree(
-        root, checkout, ignore=shutil.ignore_patterns(".venv", ".git", ".*cache", ".hypothesis", ".coverage*")
-    )
-
-    def call(*command: str, folder: Path = checkout) -> None:
-        without_loops = with_our_programs() | {"ROCPR_COMPILED": "off"}  # as package.sh builds the wheel
+def test_the_files_are_complete_and_the_same_again(root: Path, tmp_path: Path) -> None:
+    """Wheels for all platforms, six with the loops; from a copy in another folder, the same files byte by byte."""
+    if not (root / ".release/lock").exists():
+        pytest.skip("zig is not in .release: sh deploy/package.sh puts it there")
+    made = {}
+    for place in ("one", "two"):
+        checkout, files = tmp_path / place, tmp_path / f"{place} made"
+        ignored = (".venv", ".release", ".spark", ".git", ".*cache", ".hypothesis", ".coverage*", "sweep.library")
+        shutil.copytree(root, checkout, ignore=shutil.ignore_patterns(*ignored))
+        (checkout / ".release").symlink_to(root / ".release")
         done = subprocess.run(
-            command, cwd=folder, env=without_loops, capture_output=True, text=True, timeout=300, check=False
+            ["sh", "deploy/package.sh", str(files)],
+            cwd=checkout,
+            env=with_our_programs(ZIG_GLOBAL_CACHE_DIR=str(tmp_path / f"{place} cache")),
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
-
-    call("sh", "deploy/package.sh", str(made))
-    call("hatchling", "build", "--target", "sdist", "--target", "wheel", "--directory", str(again))
-    for path in again.iterdir():
-        assert (made / path.name).read_bytes() == path.read_bytes(), path.name
+        made[place] = {path.name: path.read_bytes() for path in files.iterdir()}
+    assert made["one"].keys() == made["two"].keys()
+    assert [name for name, content in made["one"].items() if made["two"][name] != content] == []
     version = re.search(r'^version = "(.+)"$', (root / "pyproject.toml").read_text(), re.MULTILINE)[1]
-    (wheel,) = made.glob(f"rocpr-{version}-*.whl")
-    others = {"openapi.yaml", f"rocpr-{version}.tar.gz", f"rocpr-{version}.cdx.json"}
-    assert {path.name for path in made.iterdir()} == {wheel.name, "SHA256SUMS", *others}
-    assert (made / "openapi.yaml").read_bytes() == (root / "openapi.yaml").read_bytes()
-    assert json.loads((made / f"rocpr-{version}.cdx.json").read_text())["metadata"]["component"]["version"] == version
-    call("sha256sum", "--check", "--strict", "SHA256SUMS", folder=made)
-    assert len((made / "SHA256SUMS").read_text().splitlines()) == 4
+    wheels = {f"rocpr-{version}-py3-none-{platform}.whl": start for platform, start in PLATFORMS.items()}
+    others = {"openapi.yaml", f"rocpr-{version}.tar.gz", f"rocpr-{version}.cdx.json", "SHA256SUMS"}
+    assert made["one"].keys() == wheels.keys() | others
+    for name, start in wheels.items():
+        with zipfile.ZipFile(tmp_path / "one made" / name) as wheel:
+            found = [wheel.read(each)[:20] for each in wheel.namelist() if each.endswith("sweep.library")]
+        assert [library[: len(start)] for library in found] == [start] * bool(start), name
+    assert made["one"]["openapi.yaml"] == (root / "openapi.yaml").read_bytes()
+    bill = json.loads(made["one"][f"rocpr-{version}.cdx.json"])
+    assert bill["metadata"]["component"]["version"] == version
+    check = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    subprocess.run(check, cwd=tmp_path / "one made", capture_output=True, check=True)
+    assert len(made["one"]["SHA256SUMS"].splitlines()) == len(wheels) + 3
 
 
 class TestImage:
@@ -246,34 +294,61 @@ class TestImage:
         assert run(["sh", "deploy/image.sh", "rocpr"], tmp_path, {}, root).status == 1
         assert not any("--detach" in call for call in calls(tmp_path))
 
-    def test_what_is_built_is_what_is_pushed_and_named_by_its_digest(
-        self, root: Path, tmp_path: Path, workflow: dict[str, Any]
-    ) -> None:
+    def test_what_is_built_is_what_is_pushed(self, root: Path, tmp_path: Path, workflow: dict[str, Any]) -> None:
         self._checkout(root, tmp_path, "echo healthy")
-        assert run_step(step_of(workflow, "image", "deploy/image.sh"), tmp_path).status == 0
-        assert (tmp_path / "env").read_text() == f"IMAGE={IMAGE}:1.2.3\n"
-        assert f"--tag {IMAGE}:1.2.3 --provenance=mode=max --build-arg COMMIT=" in calls(tmp_path)[0]
+        assert run_step(step_of(workflow, "image", "deploy/image.sh"), tmp_path, PROCESSOR="arm64").status == 0
+        assert (tmp_path / "env").read_text() == f"IMAGE={IMAGE}:1.2.3-arm64\n"
+        assert f"--tag {IMAGE}:1.2.3-arm64 --provenance=mode=max --build-arg COMMIT=" in calls(tmp_path)[0]
         push = step_of(workflow, "image", "docker push")
-        variables = {"IMAGE": f"{IMAGE}:1.2.3", "TOKEN": "secret"}
+        variables = {"IMAGE": f"{IMAGE}:1.2.3-arm64", "TOKEN": "secret"}
         ran = run_step(push, tmp_path, **variables, PROVENANCE='{"SLSA": {}}')
         assert (ran.status, ran.complaints) == (0, "")
-        assert (tmp_path / "output").read_text() == f"name={DIGEST}\n"
-        assert f"docker push {IMAGE}:1.2.3" in calls(tmp_path)
+        assert f"docker push {IMAGE}:1.2.3-arm64" in calls(tmp_path)
         assert (tmp_path / "key").read_text() == "secret\n"
         assert not any("secret" in call for call in calls(tmp_path))
-        (tmp_path / "output").unlink()
         assert run_step(push, tmp_path, **variables, PROVENANCE="null").status != 0
-        assert not (tmp_path / "output").exists()
+
+    @pytest.mark.parametrize(
+        ("version", "tags"), [("1.2.3", ["1.2.3", "1.2", "1", "latest"]), ("1.2.3rc1", ["1.2.3rc1"])]
+    )
+    def test_both_images_have_one_name(
+        self, root: Path, tmp_path: Path, workflow: dict[str, Any], version: str, tags: list[str]
+    ) -> None:
+        self._checkout(root, tmp_path, "echo healthy")
+        program(tmp_path, "jq", f"echo {DIGEST.partition('@')[2]}")
+        step = step_of(workflow, "index", "imagetools create")
+        ran = run_step(step, tmp_path, TOKEN="secret", GITHUB_REF_NAME=f"v{version}")
+        assert (ran.status, ran.complaints) == (0, "")
+        named = " ".join(f"--tag {IMAGE}:{tag}" for tag in tags)
+        images = f"{IMAGE}:{version}-amd64 {IMAGE}:{version}-arm64"
+        assert f"docker buildx imagetools create {named} {images}" in calls(tmp_path)
+        name, digest = DIGEST.split("@")
+        assert (tmp_path / "output").read_text() == f"name={name}\ndigest={digest}\n"
 
 
-def test_the_release_has_the_text_the_files_and_the_image(tmp_path: Path, workflow: dict[str, Any]) -> None:
+def test_only_packages_go_to_the_index(tmp_path: Path, workflow: dict[str, Any]) -> None:
+    (tmp_path / "dist").mkdir()
+    for name in ("a.whl", "b.tar.gz", "SHA256SUMS", "a.cdx.json"):
+        (tmp_path / "dist" / name).touch()
+    assert run_step(step_of(workflow, "pypi", "mv"), tmp_path).status == 0
+    assert {path.name for path in (tmp_path / "packages").iterdir()} == {"a.whl", "b.tar.gz"}
+    assert workflow["jobs"]["pypi"]["steps"][-1]["with"] == {"packages-dir": "packages"}
+
+
+@pytest.mark.parametrize(("version", "options"), [("1.2.3", ""), ("1.2.3rc1", " --prerelease")])
+def test_the_release_has_the_text_the_files_and_the_image(
+    tmp_path: Path, workflow: dict[str, Any], version: str, options: str
+) -> None:
     program(tmp_path, "gh", "")
     (tmp_path / "dist").mkdir()
     for name in ("a.whl", "b.tar.gz"):
         (tmp_path / "dist" / name).touch()
     (tmp_path / "notes.md").write_text("* This.\n")
-    ran = run_step(step_of(workflow, "release", "gh release create"), tmp_path, IMAGE=DIGEST)
+    step = step_of(workflow, "release", "gh release create")
+    ran = run_step(step, tmp_path, IMAGE=DIGEST, GITHUB_REF_NAME=f"v{version}")
     assert (ran.status, ran.complaints) == (0, "")
-    assert (tmp_path / "notes.md").read_text() == f"* This.\n\nThe image: {DIGEST}\n"
-    options = "--verify-tag --title rocpr 1.2.3 --notes-file notes.md"
-    assert calls(tmp_path) == [f"gh release create v1.2.3 {options} dist/a.whl dist/b.tar.gz"]
+    notes = (tmp_path / "notes.md").read_text()
+    assert notes.startswith(f"* This.\n\nTo serve it: uvx rocpr@{version} serve, or the image {DIGEST}.\n")
+    assert "gh attestation verify FILE --repo Example/rocpr\n" in notes
+    options = f"--verify-tag --title rocpr {version} --notes-file notes.md{options}"
+    assert calls(tmp_path) == [f"gh release create v{version} {options} dist/a.whl dist/b.tar.gz"]
