@@ -130,7 +130,10 @@ def test_the_audit_asks_about_what_is_locked_for_this_python(
     assert {line.split()[0] for line in done.stdout.splitlines() if "MADE-UP-1" in line} == known
     locked = {(one.name, one.version) for lock in LOCKS for one in read_lock(root / lock)}
     assert Advisories.asked <= locked
-    assert {name for name, _ in Advisories.asked} == {name for name, _ in locked} - {"colorama", "pywin32-ctypes"}  # of another system
+    assert {name for name, _ in Advisories.asked} == {name for name, _ in locked} - {
+        "colorama",
+        "pywin32-ctypes",
+    }  # of another system
 
 
 @pytest.mark.all
