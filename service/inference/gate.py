@@ -47,12 +47,14 @@ class Gate:
     """The answer: passed if every check passed, but for those that only warn.
 
     clusters  those of the evaluation; None if all its rows are independent.
+    target    the prevalence where the model is used, if it was given.
     """
 
     paired: bool
     checks: tuple[Check, ...]
     warnings: tuple[CurvesWarning, ...]
     clusters: ClusterCounts | None = None
+    target: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -113,7 +115,8 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         warnings += (MAYBE_PAIRED,) * may_be_pairs(evaluation, baseline)
     judged = models.models[0].evaluation
     clusters = judged.cluster_counts if isinstance(judged, Sample) else None
-    return Gate(options.paired, checks, warnings, clusters)
+    target = None if evaluation.target is None else evaluation.target.share
+    return Gate(options.paired, checks, warnings, clusters, target)
 
 
 def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:

@@ -24,13 +24,13 @@ curve data", for clusters.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from service.curves.arrays import FloatArray
 from service.inference.clustering import LEAST_FREEDOM, ClassClusters, correction, design_effect
-from service.inference.partial_influence import Area, influences
+from service.inference.partial_influence import Area, influences, is_of_precision
 from service.inference.strata import Strata, Stratum
 
 
@@ -43,6 +43,7 @@ class AreaError:
     units          those of clusters, or again of examples.
     freedom        the degrees of freedom of the error; infinite if examples are independent.
     design_effect  the variance over that of independent examples; None if they are, or if clusters show no spread.
+    stand_ins      of an area under a PR curve, those of the strata; else infinite.
     """
 
     error: float
@@ -50,6 +51,7 @@ class AreaError:
     units: tuple[float, float]
     freedom: float = math.inf
     design_effect: float | None = None
+    stand_ins: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class Spread:
     jump     how far a single example, or cluster, moves it: Σ c |v|³/Σ c v² over all examples.
     errors   the standard errors of both areas.
     one_minus_correlation   1 - ρ, where ρ is the correlation of the areas; 1 if the examples are different.
-    fewest   the effective size of the smaller class; with clusters the least degrees of freedom.
+    fewest   the effective size of the smaller class, or what its negatives can stand for if that is less; with
+             clusters the least degrees of freedom.
     design_effect           as for one area.
     """
 
@@ -121,11 +124,16 @@ def area_error(strata: Strata, area: Area = "roc") -> AreaError:
     """The uncertainty of an area; of the first evaluation, if there are two."""
     moves = _moves(strata, _influences(strata, 0, area))
     if strata.clustered is None:
-        return AreaError(_error(moves), strata.effective, strata.effective)
+        return AreaError(_error(moves), strata.effective, strata.effective, stand_ins=_stand_ins(strata, area))
     error, effect = _clustered_error([moves])
     classes = strata.clustered
     trials = classes[0].trials(effect or 1.0), classes[1].trials(effect or 1.0)
-    return AreaError(error, trials, strata.units, min(each.freedom(effect or 1.0) for each in classes), effect)
+    freedom = min(each.freedom(effect or 1.0) for each in classes)
+    return AreaError(error, trials, strata.units, freedom, effect, _stand_ins(strata, area))
+
+
+def _stand_ins(strata: Strata, area: Area) -> float:
+    return strata.stand_ins if is_of_precision(area) else math.inf
 
 
 def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
@@ -137,16 +145,20 @@ def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
     moves = _moves(strata, [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)])
     of_each = [_moves(strata, one)], [_moves(strata, other)]
     if strata.clustered is not None:
-        return _clustered_spread([moves], of_each)
-    return _spread(moves, (_error(of_each[0][0]), _error(of_each[1][0])))
+        found = _clustered_spread([moves], of_each)
+    else:
+        found = _spread(moves, (_error(of_each[0][0]), _error(of_each[1][0])))
+    return replace(found, fewest=min(found.fewest, _stand_ins(strata, area)))
 
 
 def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc") -> Spread:
     """The spread of the difference of the areas of two evaluations of different examples, which may share clusters."""
     one, other = (_moves(strata, _influences(strata, 0, area)) for strata in (current, baseline))
     if current.clustered is not None or baseline.clustered is not None:
-        return _clustered_spread([one, other], ([one], [other]))
-    return _spread([*one, *other], (_error(one), _error(other)), one_minus_correlation=1.0)
+        found = _clustered_spread([one, other], ([one], [other]))
+    else:
+        found = _spread([*one, *other], (_error(one), _error(other)), one_minus_correlation=1.0)
+    return replace(found, fewest=min(found.fewest, *(_stand_ins(each, area) for each in (current, baseline))))
 
 
 def _spread(moves: Sequence[_Moves], errors: tuple[float, float], one_minus_correlation: float | None = None) -> Spread:

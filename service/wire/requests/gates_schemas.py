@@ -32,6 +32,7 @@ from service.wire.requests.interval_schemas import IntervalsSchema, Level, level
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence, refuse_rules_beside_prevalence
 from service.wire.wrong import Wrong
 
 MOST_RULES = 100
@@ -277,7 +278,7 @@ class BaselineSchema(ClusteredFields, SlicedEvaluationSchema):
         return self.identified(data)
 
 
-class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
+class RulesRequestSchema(ClusteredFields, TargetFields, SlicedEvaluationSchema):
     """An evaluation, perhaps a baseline, and rules about them."""
 
     baseline = ObjectField(BaselineSchema())
@@ -314,6 +315,7 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
                     fault = Wrong("missing", f"{rule.kind} needs a baseline.")
                     raise ValidationError({"rules": {row: {rule.kind: [fault]}}})
         _check_names(data["rules"])
+        refuse_rules_beside_prevalence(data, data["rules"])
         paired = data.get("paired", False)
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline.", "paired")
@@ -331,7 +333,8 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
             message = "A gap takes slices as independent, but clusters may span them: leave out max_gap or clusters."
             raise invalid("exclusive", message, "clusters")
         refuse_bca(options.intervals, (evaluation.evaluation, compared))
-        return evaluation.evaluation, compared, options
+        of_target = None if compared is None else at_prevalence(compared, data)
+        return at_prevalence(evaluation.evaluation, data), of_target, options
 
 
 class GatesRequestSchema(RulesRequestSchema, DrawnSchema):

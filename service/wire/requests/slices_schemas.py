@@ -24,6 +24,7 @@ from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import ClosedIntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence
 from service.wire.requests.slice_columns import ALREADY_THERE, SliceColumns
 from service.wire.wrong import Wrong
 
@@ -77,7 +78,7 @@ class SlicesRequest:
         return self.sample.rows
 
 
-class SlicesRequestSchema(DatasetSchema, ClusteredFields, SampleSchema, DrawnSchema):
+class SlicesRequestSchema(DatasetSchema, ClusteredFields, TargetFields, SampleSchema, DrawnSchema):
     """A request for slices: a sample or groups, and its options."""
 
     component = "SlicesRequest"
@@ -124,6 +125,7 @@ class SlicesRequestSchema(DatasetSchema, ClusteredFields, SampleSchema, DrawnSch
             message = 'Give the columns that define the slices, such as {"country": ["DE", "FR"]}.'
             raise invalid("missing", message, "slices")
         sample = self._groups(data) if "groups" in data else super().build(data)
+        sample = at_prevalence(sample, data)
         slicing: Slicing = data["slices"]
         if slicing.numbers.size != sample.rows:
             others = "there are {} groups" if "groups" in data else "scores has {}"
