@@ -58,7 +58,7 @@ def _of_statistics(found: ProbabilityStatistics, table: ConfusionTable) -> Itera
         yield "clipped_scores", f"The score was certain and wrong in {rows}; log_loss counts 36.04 for each."
     if table.target is not None:
         names = "ece, ece_if_calibrated, calibration_slope and calibration_intercept"
-        why = "they judge probabilities against these data, where positives are not as common as in use."
+        why = "they judge scores by these data, where positives are not as common as where the model is used."
         yield "not_at_prevalence", f"{names} are null with prevalence: {why}"
         return
     if found.certain:

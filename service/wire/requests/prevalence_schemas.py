@@ -21,16 +21,30 @@ from service.wire.wrong import Wrong
 
 _AnyEvaluation = TypeVar("_AnyEvaluation", Sample, Sample | Histogram, Evaluation)
 
-_AGAINST_THESE_DATA = "It judges scores against these data, where positives are not as common as in use"
+_OF_THESE_DATA = "This is about these data, where positives are not as common as where the model is used"
 _TABLES = ("reliability", "gains")
 _METRICS = ("ece", "calibration_slope", "calibration_intercept")
 _CHARTS = frozenset({"calibration"})
 
 
+class ShareOfPositives(Number):
+    """A prevalence: a number between 0 and 1, but near neither."""
+
+    def read(self, value: object) -> float:
+        """Check it."""
+        try:
+            return super().read(value)
+        except Wrong as wrong:
+            if wrong.code not in {"out_of_range", "negative"}:
+                raise
+            told = f"Must be a share of positives between 0 and 1, at least {LEAST_SHARE:g} from either."
+            raise Wrong("out_of_range", told) from None
+
+
 class TargetFields(ObjectSchema):
     """What operations that read precision may have."""
 
-    prevalence = Number(
+    prevalence = ShareOfPositives(
         "How common positives are where the model will be used, if the data were sampled class by class, as with "
         "undersampled negatives: a number between 0 and 1, by at least 1e-9. Each class must be a random sample of its "
         "kind. Precision and all that depends on it are then for there; `roc`, recall and fpr do not change.",
@@ -51,16 +65,16 @@ def refuse_beside_prevalence(data: Mapping[str, Any], include: Collection[str], 
         return
     for name in _TABLES:
         if name in data:
-            raise invalid("exclusive", f"{_AGAINST_THESE_DATA}: leave out {name} or prevalence.", name)
+            raise invalid("exclusive", f"{_OF_THESE_DATA}: leave out {name} or prevalence.", name)
     if "calibration" in include:
-        raise invalid("exclusive", f"{_AGAINST_THESE_DATA}: leave out calibration or prevalence.", "include")
+        raise invalid("exclusive", f"{_OF_THESE_DATA}: leave out calibration or prevalence.", "include")
     if any(each.chart in _CHARTS for each in charts):
-        raise invalid("exclusive", f"{_AGAINST_THESE_DATA}: leave out calibration or prevalence.", "charts")
+        raise invalid("exclusive", f"{_OF_THESE_DATA}: leave out calibration or prevalence.", "charts")
 
 
 def refuse_rules_beside_prevalence(data: Mapping[str, Any], rules: Iterable[Rule]) -> None:
     """Refuse rules on what judges probabilities beside a prevalence."""
     for row, rule in enumerate(rules if "prevalence" in data else ()):
         if rule.metric in _METRICS:
-            fault = Wrong("exclusive", f"{_AGAINST_THESE_DATA}: leave out {rule.metric} or prevalence.")
+            fault = Wrong("exclusive", f"{_OF_THESE_DATA}: leave out {rule.metric} or prevalence.")
             raise ValidationError({"rules": {row: {"metric": [fault]}}})

@@ -18,6 +18,7 @@ from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Number, invalid, missing_field
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence
 
 
 class LambdaDensitySchema(ObjectSchema):
@@ -66,7 +67,7 @@ class TradeoffsRequest:
         return self.evaluation.rows
 
 
-class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
+class TradeoffsRequestSchema(DrawnSchema, TargetFields, EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
 
     component = "TradeoffsRequest"
@@ -106,7 +107,7 @@ class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> TradeoffsRequest:
         """Build the request."""
-        evaluation = self.evaluation(data)
+        evaluation = at_prevalence(self.evaluation(data), data)
         if "lambda_range" in data:
             start, end = data["lambda_range"].tolist()
             if start >= end:
