@@ -119,8 +119,8 @@ def markdown(found: list[Simulated], sets: int) -> str:
     about = (
         f"Of {sets:,} data sets of P positives and N negatives, with this `roc` and used at this prevalence, the "
         "percentage of 95 % intervals that contain the truth / are above it, so that a gate with `min` there passes by "
-        "mistake (2.5 promised) / are below it. ν is how many positives the negatives can stand for. Bold is below 93, or "
-        "above 7 on one side."
+        "mistake (2.5 promised) / are below it. ν is how many positives the negatives can stand for. Bold is below "
+        "93, or above 7 on one side."
     )
     heads = ["cell", "ν", "bias of `average_precision`", "`average_precision`", "its width", "`pr`"]
     heads += ["paired difference", "precision where recall is 0.8"]
