@@ -24,7 +24,7 @@ MOST_SLICE_COLUMNS = 10
 _DIGIT = 1 << 16
 """NumPy uses a radix sort for 16-bit integers."""
 
-_OF_PR = [3, 4, 6]
+_PLACES_OF_PR = [3, 4, 6]
 """The places of pr, average_precision and pr_achievable among the areas of the sweep."""
 
 
@@ -50,7 +50,7 @@ def sliced_areas(sample: Sample, numbers: IntArray, order: IntArray, bounds: Int
         descending=not sample.lower_is_positive,
     )
     if sample.target is not None:
-        found[:, _OF_PR] = _in_use(sample, sample.target, numbers, bounds.size - 1)
+        found[:, _PLACES_OF_PR] = _in_use(sample, sample.target, numbers, bounds.size - 1)
     positives, negatives, roc, pr, average_precision, roc_hull, pr_achievable = found.T.copy()
     areas = AreaColumns(positives, negatives, roc, roc_hull, pr, pr_achievable, average_precision)
     ordinary = np.minimum(positives, negatives) > 2 * SMALLEST_TOTAL
@@ -69,7 +69,7 @@ def _in_use(sample: Sample, target: TargetPrevalence, numbers: IntArray, count: 
     weights = np.where(sample.labels, target.true(weights), target.false(weights))
     descending = not sample.lower_is_positive
     found = sweep.slices(numbers, count, sample.scores, sample.labels, weights, descending=descending)
-    return found[:, _OF_PR]
+    return found[:, _PLACES_OF_PR]
 
 
 def slice_samples(sample: Sample, order: IntArray, bounds: IntArray) -> Iterator[Sample | Undefined]:

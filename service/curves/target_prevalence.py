@@ -17,7 +17,7 @@ _Counts = TypeVar("_Counts", float, FloatArray)
 FEWEST_STAND_INS = 30
 """Areas under the PR curve are known to be too high if the negatives stand for fewer positives than this."""
 
-LEAST_SHARE = 1e-9
+LEAST_PREVALENCE = 1e-9
 """How far from 0 and 1 the share of positives must be."""
 
 

@@ -23,7 +23,7 @@ from service.inference.strata import Strata
 RESAMPLED_AREAS = ("roc", "pr", "average_precision")
 """The areas of resamples, in the order of the sweep."""
 
-_OF_PR = [RESAMPLED_AREAS.index("pr"), RESAMPLED_AREAS.index("average_precision")]
+_RESAMPLED_PR = [RESAMPLED_AREAS.index("pr"), RESAMPLED_AREAS.index("average_precision")]
 
 OfRows: TypeAlias = Callable[[FloatArray, FloatArray], float]
 """From tp and fp of one resample, (K,) each, from 0 to its totals, to a number; NaN where undefined."""
@@ -93,7 +93,7 @@ class ReplicateEvaluator:
                 if table.target is not None and set(areas) != {"roc"}:
                     totals = table.in_use.positives, table.in_use.negatives
                     used = [_scaled(each, total) for each, total in zip(drawn, totals, strict=True)]
-                    values[:, _OF_PR] = sweep.resampled_areas(rows.count, *used)[:, _OF_PR]
+                    values[:, _RESAMPLED_PR] = sweep.resampled_areas(rows.count, *used)[:, _RESAMPLED_PR]
             if len(areas) < len(statistics):
                 columns = sweep.resamples(rows.count, *drawn)
             for name, each in statistics.items():

@@ -25,7 +25,7 @@ from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high, refuse_bca
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence
+from service.wire.requests.prevalence_schemas import at_prevalence, target_field
 from service.wire.wrong import Wrong
 
 MOST_COMPARED_DECISIONS = 100
@@ -76,7 +76,7 @@ class NamedEvaluationSchema(ClusteredFields, EvaluationSchema):
         return data["name"], self.identified(data)
 
 
-class ComparisonsRequestSchema(TargetFields, DrawnSchema):
+class ComparisonsRequestSchema(DrawnSchema):
     """A request for a comparison: two evaluations or more, and options."""
 
     component = "ComparisonsRequest"
@@ -122,6 +122,7 @@ class ComparisonsRequestSchema(TargetFields, DrawnSchema):
         "The metrics of `decisions`; by default `accuracy`, `precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` "
         "and `share`.",
     )
+    prevalence = target_field()
     missing = missing_field()
     json_only = frozenset({"evaluations"})
 

@@ -33,7 +33,7 @@ from service.wire.requests.interval_schemas import (
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import MarkedSchema, charts_field, charts_of
-from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence, refuse_beside_prevalence
+from service.wire.requests.prevalence_schemas import at_prevalence, refuse_beside_prevalence, target_field
 from service.wire.wrong import Wrong
 
 
@@ -123,7 +123,7 @@ class CurvesRequest:
         return max(0 if table is None else table.rows for table in samples)
 
 
-class CurvesRequestSchema(MarkedSchema, ClusteredFields, TargetFields, EvaluationSchema):
+class CurvesRequestSchema(MarkedSchema, ClusteredFields, EvaluationSchema):
     """A request for curves: an evaluation and its options side by side."""
 
     component = "CurvesRequest"
@@ -183,6 +183,7 @@ class CurvesRequestSchema(MarkedSchema, ClusteredFields, TargetFields, Evaluatio
         "The metrics of `decisions`, and more columns of `points`. By default, decisions have `accuracy`, `precision`, "
         "`recall`, `specificity`, `npv`, `f1`, `mcc` and `share`.",
     )
+    prevalence = target_field()
     missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")

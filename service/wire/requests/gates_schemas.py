@@ -32,7 +32,7 @@ from service.wire.requests.interval_schemas import IntervalsSchema, Level, level
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.partial_schemas import RangeSchema, range_of
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence, refuse_rules_beside_prevalence
+from service.wire.requests.prevalence_schemas import at_prevalence, refuse_rules_beside_prevalence, target_field
 from service.wire.wrong import Wrong
 
 MOST_RULES = 100
@@ -278,7 +278,7 @@ class BaselineSchema(ClusteredFields, SlicedEvaluationSchema):
         return self.identified(data)
 
 
-class RulesRequestSchema(ClusteredFields, TargetFields, SlicedEvaluationSchema):
+class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
     """An evaluation, perhaps a baseline, and rules about them."""
 
     baseline = ObjectField(BaselineSchema())
@@ -294,6 +294,7 @@ class RulesRequestSchema(ClusteredFields, TargetFields, SlicedEvaluationSchema):
         minimum=1,
         maximum=MOST_RULES,
     )
+    prevalence = target_field()
     missing = missing_field()
     heir = "baseline"
     json_only = EvaluationSchema.json_only | {"baseline", "slices"}

@@ -13,17 +13,16 @@ from service.charts.picture import Pictures
 from service.curves.confusion import Evaluation
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
-from service.curves.target_prevalence import LEAST_SHARE, TargetPrevalence
+from service.curves.target_prevalence import LEAST_PREVALENCE, TargetPrevalence
 from service.inference.rules import Rule
 from service.wire.requests.fields import Number, invalid
-from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.wrong import Wrong
 
 _AnyEvaluation = TypeVar("_AnyEvaluation", Sample, Sample | Histogram, Evaluation)
 
 _OF_THESE_DATA = "This is about these data, where positives are not as common as where the model is used"
 _TABLES = ("reliability", "gains")
-_METRICS = ("ece", "calibration_slope", "calibration_intercept")
+_METRICS_OF_THESE_DATA = ("ece", "calibration_slope", "calibration_intercept")
 _CHARTS = frozenset({"calibration"})
 
 
@@ -37,19 +36,18 @@ class ShareOfPositives(Number):
         except Wrong as wrong:
             if wrong.code not in {"out_of_range", "negative"}:
                 raise
-            told = f"Must be a share of positives between 0 and 1, at least {LEAST_SHARE:g} from either."
+            told = f"Must be a share of positives between 0 and 1, at least {LEAST_PREVALENCE:g} from either."
             raise Wrong("out_of_range", told) from None
 
 
-class TargetFields(ObjectSchema):
-    """What operations that read precision may have."""
-
-    prevalence = ShareOfPositives(
+def target_field() -> ShareOfPositives:
+    """The field `prevalence` of operations that read precision."""
+    return ShareOfPositives(
         "How common positives are where the model will be used, if the data were sampled class by class, as with "
-        "undersampled negatives: a number between 0 and 1, by at least 1e-9. Each class must be a random sample of its "
-        "kind. Precision and all that depends on it are then for there; `roc`, recall and fpr do not change.",
-        minimum=LEAST_SHARE,
-        maximum=1 - LEAST_SHARE,
+        "undersampled negatives: a number between 0 and 1, at least 1e-9 from either. The rows of each class must be a "
+        "random sample of it. Precision and all that depends on it are then for there; `roc`, recall and fpr stay.",
+        minimum=LEAST_PREVALENCE,
+        maximum=1 - LEAST_PREVALENCE,
         example=0.01,
     )
 
@@ -75,6 +73,6 @@ def refuse_beside_prevalence(data: Mapping[str, Any], include: Collection[str], 
 def refuse_rules_beside_prevalence(data: Mapping[str, Any], rules: Iterable[Rule]) -> None:
     """Refuse rules on what judges probabilities beside a prevalence."""
     for row, rule in enumerate(rules if "prevalence" in data else ()):
-        if rule.metric in _METRICS:
+        if rule.metric in _METRICS_OF_THESE_DATA:
             fault = Wrong("exclusive", f"{_OF_THESE_DATA}: leave out {rule.metric} or prevalence.")
             raise ValidationError({"rules": {row: {"metric": [fault]}}})

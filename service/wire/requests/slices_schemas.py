@@ -24,7 +24,7 @@ from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import ClosedIntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence
+from service.wire.requests.prevalence_schemas import at_prevalence, target_field
 from service.wire.requests.slice_columns import ALREADY_THERE, SliceColumns
 from service.wire.wrong import Wrong
 
@@ -78,7 +78,7 @@ class SlicesRequest:
         return self.sample.rows
 
 
-class SlicesRequestSchema(DatasetSchema, ClusteredFields, TargetFields, SampleSchema, DrawnSchema):
+class SlicesRequestSchema(DatasetSchema, ClusteredFields, SampleSchema, DrawnSchema):
     """A request for slices: a sample or groups, and its options."""
 
     component = "SlicesRequest"
@@ -114,6 +114,7 @@ class SlicesRequestSchema(DatasetSchema, ClusteredFields, TargetFields, SampleSc
         "and `share`.",
     )
     intervals = ObjectField(SliceIntervalsSchema())
+    prevalence = target_field()
     missing = missing_field()
     json_only = EvaluationSchema.json_only
 

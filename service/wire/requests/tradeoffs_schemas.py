@@ -18,7 +18,7 @@ from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Number, invalid, missing_field
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
-from service.wire.requests.prevalence_schemas import TargetFields, at_prevalence
+from service.wire.requests.prevalence_schemas import at_prevalence, target_field
 
 
 class LambdaDensitySchema(ObjectSchema):
@@ -67,7 +67,7 @@ class TradeoffsRequest:
         return self.evaluation.rows
 
 
-class TradeoffsRequestSchema(DrawnSchema, TargetFields, EvaluationSchema):
+class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
     """A request for trade-offs: an evaluation and its options side by side."""
 
     component = "TradeoffsRequest"
@@ -102,6 +102,7 @@ class TradeoffsRequestSchema(DrawnSchema, TargetFields, EvaluationSchema):
         minimum=0,
         maximum=1,
     )
+    prevalence = target_field()
     missing = missing_field()
 
     @post_load
