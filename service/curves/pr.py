@@ -164,9 +164,10 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
 
 
 def _precision_in_use(target: TargetPrevalence, tp: FloatArray, fp: FloatArray) -> FloatArray:
-    """π tpr/(π tpr + (1 - π) fpr)."""
-    true = target.true(tp)
-    return true / (true + target.false(fp))
+    """π tpr/(π tpr + (1 - π) fpr), of counts times a power of two that keeps both from underflow."""
+    down = -np.frexp(np.maximum(tp, fp))[1]
+    true = target.true(np.ldexp(tp, down))
+    return true / (true + target.false(np.ldexp(fp, down)))
 
 
 def _in_pairs(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, target: FloatPair) -> FloatPair:

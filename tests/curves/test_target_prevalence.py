@@ -315,3 +315,12 @@ def test_a_worked_row() -> None:
     assert found["accuracy"] == pytest.approx(0.075 + 0.75)
     assert found["recall"] == 0.75
     assert found["fpr"] == 1 / 6
+
+
+def test_a_recall_next_to_0_has_the_first_precision() -> None:
+    counts = Rows([1], [1], 9, 9).counts()
+    recalls = np.array([5e-324, 1e-300])
+    options = replace(ALL, include=frozenset({"interpolated_pr"}), interpolation=AtRecall(recalls))
+    found = evaluate_curves(at(counts, 0.1), options).interpolated_pr
+    assert found is not None
+    assert found.precision.tolist() == pytest.approx([0.1, 0.1])

@@ -247,3 +247,12 @@ def test_a_band_of_the_pr_curve_is_that_of_the_roc_curve_in_use() -> None:
             precision, there = getattr(plain.curves["pr"], end), getattr(found.curves["pr"], end)
             hits = precision * (90 / 60) * (SHARE / (1 - SHARE))
             assert there == pytest.approx(hits / (hits + 1 - precision), rel=1e-9)
+
+
+def test_a_band_at_a_level_of_nearly_0_is_the_curve() -> None:
+    asked, how = BandOptions("pointwise", np.array([0.2, 0.5])), IntervalOptions(level=5e-324)
+    found = evaluate_with_intervals(drawn(60, 90), OF_AREAS, how, band=asked).bands
+    assert found is not None
+    for each in found.curves.values():
+        assert each.lower.tolist() == pytest.approx(each.value.tolist())
+        assert each.upper.tolist() == pytest.approx(each.value.tolist())
