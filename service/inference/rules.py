@@ -50,6 +50,7 @@ class Rule:
     name        what to call it, instead of its metric.
     expected    for a plan, the value that is taken to be true, or the drop or rise.
     slices      names of columns: the rule must hold in each combination of their values.
+    folds       names of columns: the rule is on the mean over the combinations of their values, for roc.
     min_examples  slices whose smaller class has fewer effective examples are not judged; 1 if not given.
     """
 
@@ -70,6 +71,7 @@ class Rule:
     bins: ReliabilityOptions | None = None
     expected: float | None = None
     slices: tuple[str, ...] | None = None
+    folds: tuple[str, ...] | None = None
     min_examples: int | None = None
 
     @property
@@ -114,13 +116,20 @@ class Rule:
         return self.if_inconclusive == "passed"
 
     @property
+    def is_of_all(self) -> bool:
+        """Whether it is about all rows together."""
+        return self.slices is None and self.folds is None
+
+    @property
     def warns(self) -> bool:
         """Whether the gate passes whatever becomes of this rule."""
         return self.severity == "warn"
 
     @property
     def title(self) -> str:
-        """Its name, or its metric with its place and its slices."""
+        """Its name, or its metric with its place and its slices or folds."""
+        if self.folds is not None and not self.name:
+            return f"{self.of} averaged over {' and '.join(self.folds)}"
         if self.name or self.slices is None:
             return self.name or str(self.of)
         return f"{self.of} {'over' if self.kind == 'max_gap' else 'in every'} {' and '.join(self.slices)}"
@@ -164,7 +173,7 @@ class Rule:
         if self.bins is not None:
             given |= asdict(self.bins)
         given |= {name: getattr(self, name) for name in _ABOUT_VERDICTS}
-        given["slices"] = None if self.slices is None else [*self.slices]
+        given |= {name: [*names] for name in _NAMING_COLUMNS if (names := getattr(self, name)) is not None}
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -173,8 +182,7 @@ class Rule:
         rule = {name: value for name, value in given.items() if name in _OWN_KEYS}
         if abs(given.get("at_threshold", 0)) == LARGEST_DOUBLE:
             given = given | {"at_threshold": math.copysign(math.inf, given["at_threshold"])}
-        if "slices" in given:
-            rule["slices"] = tuple(given["slices"])
+        rule |= {name: tuple(given[name]) for name in _NAMING_COLUMNS if name in given}
         decision = {name: given[name] for name in DECISION_KEYS if name in given}
         bins = {name: given[name] for name in BIN_KEYS if name in given}
         if "over" in given:
@@ -199,6 +207,9 @@ BIN_KEYS = tuple(each.name for each in fields(ReliabilityOptions))
 
 _ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "min_examples", "expected")
 """The keys of a rule that do not name its metric."""
+
+_NAMING_COLUMNS = ("slices", "folds")
+"""The keys of a rule that name columns."""
 
 _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})
 

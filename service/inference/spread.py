@@ -161,6 +161,36 @@ def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc") -> Sp
     return replace(found, fewest=min(found.fewest, *(_stand_ins(each, area) for each in (current, baseline))))
 
 
+def error_of_mean(folds: Sequence[Strata], *, difference: bool) -> float:
+    """The standard error of the mean area under the ROC curve of several evaluations, or of that of their differences.
+
+    √(Σ var)/V, if their examples differ. Clusters, which all of them have or none, may be in several: what one moves in
+    each is added up. With `difference`, each has the paired examples of two evaluations.
+    """
+    evaluated = [_moves(each, _roc_influences(each, difference=difference)) for each in folds]
+    unit = _largest([moves for each in evaluated for moves in each])
+    if unit == 0:
+        return 0.0
+    if folds[0].clustered is None:
+        variance = sum(correction(each.effective) * each.power(2, unit) for moves in evaluated for each in moves)
+    else:
+        sums = np.zeros((4, _count(evaluated)))
+        for moves in evaluated:
+            found = _scaled_sums([moves], unit)
+            sums[:, : found.shape[1]] += found
+        one, other, both_one, both_other = sums
+        variance = max(float(one @ one + other @ other + 2 * (both_one @ both_other)), 0.0)
+    return unit * math.sqrt(variance) / len(folds)
+
+
+def _roc_influences(strata: Strata, *, difference: bool) -> list[tuple[FloatArray, float]]:
+    one = _influences(strata, 0, "roc")
+    if not difference:
+        return one
+    other = _influences(strata, 1, "roc")
+    return [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)]
+
+
 def _spread(moves: Sequence[_Moves], errors: tuple[float, float], one_minus_correlation: float | None = None) -> Spread:
     error, unit = _error(moves), _largest(moves)
     jump = 0.0

@@ -206,12 +206,15 @@ def paired_strata(
     samples: tuple[Sample, Sample],
     tables: tuple[ConfusionTable, ConfusionTable],
     rows: tuple[IntArray, IntArray] | None = None,
+    *,
+    keep_clusters: bool = False,
 ) -> Strata:
     """Split two samples of the same examples, with equal labels, weights and clusters row by row.
 
     `rows` are those of `ConfusionTable.from_sample_with_rows`, if known.
     """
-    at, clusters = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1])), _clusters(samples[0])
+    at = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1]))
+    clusters = _clusters(samples[0], keep=keep_clusters)
     positives, negatives = (_kinds(at, chosen, samples[0].weights, tables, clusters) for chosen in _classes(samples[0]))
     return Strata(positives, negatives, tables)
 

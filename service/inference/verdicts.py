@@ -38,7 +38,7 @@ class GateOptions:
     """The rules to meet.
 
     intervals  requests an interval for every check, not only for those that need one.
-    slicings   {slices of a rule: the rows of each}.
+    slicings   {slices or folds of a rule: the rows of each}.
     """
 
     rules: tuple[Rule, ...]
@@ -54,7 +54,7 @@ class GateOptions:
     @property
     def wanted(self) -> list[tuple[Metric, bool]]:
         """The metrics that need an interval, each with whether the interval is of the difference."""
-        return [(rule.of, rule.is_change) for rule in self.rules if self.wants_interval(rule) and not rule.slices]
+        return [(rule.of, rule.is_change) for rule in self.rules if self.wants_interval(rule) and rule.is_of_all]
 
     def wants_interval(self, rule: Rule) -> bool:
         """Whether the check of a rule needs an interval."""
@@ -67,7 +67,7 @@ class GateOptions:
     def takes_resamples(self, rule: Rule) -> bool:
         """Whether the interval of a rule's check comes from resamples."""
         takes = is_resampled(rule.of, self.how.method, difference=rule.is_change)
-        return takes and not rule.slices and self.wants_interval(rule)
+        return takes and rule.is_of_all and self.wants_interval(rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Check:
     @property
     def is_of_one(self) -> bool:
         """Whether its rule is decided by the evaluation's value, and no baseline has one."""
-        return not (self.rule.is_change or self.rule.slices) and self.value is not None and self.baseline is None
+        return not self.rule.is_change and self.rule.is_of_all and self.value is not None and self.baseline is None
 
 
 def check_of(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:

@@ -26,6 +26,7 @@ from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
 from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema
 from service.wire.requests.fields import Choice, Flag, Number, Text, Whole, beyond, invalid, missing_field
+from service.wire.requests.gate_folds import FoldsOfRule, folds_of, refuse_wrong_folds
 from service.wire.requests.gate_slices import SlicedEvaluationSchema, SlicesOfRule, refuse_wrong_slices, slicings_of
 from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, Level, level_too_high, refuse_bca
@@ -45,7 +46,7 @@ FAIL_STATUSES = (409, 412, 424)
 """The statuses with which a failed gate may be answered, for clients that only look at statuses."""
 
 
-class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
+class RuleSchema(DecisionFields, SlicesOfRule, FoldsOfRule, RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
     component = "Rule"
@@ -132,6 +133,7 @@ class RuleSchema(DecisionFields, SlicesOfRule, RangeSchema):
         part, decision = _part_of(data), _decision_of(data)
         metric = Metric(data["metric"], data.get("at"), decision, part, bins)
         _check_bound(data, metric)
+        refuse_wrong_folds(data)
         refuse_wrong_slices(data, metric)
         if "confidence" in data and metric.family is None:
             raise invalid("exclusive", _why_not_certain(metric), "confidence")
@@ -327,6 +329,7 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
         intervals, ours = data.get("intervals"), (evaluation.evaluation, evaluation.slices)
         theirs = compared, None if baseline is None else baseline.slices
         slicings = slicings_of(data["rules"], intervals, paired, ours, theirs)
+        slicings |= folds_of(data["rules"], intervals, paired, *ours)
         options = GateOptions(tuple(data["rules"]), paired, intervals, slicings)
         _check_levels(options)
         has_gap = any(rule.max_gap is not None for rule in data["rules"])
