@@ -38,8 +38,8 @@ from service.inference.spread import error_of_mean
 from service.inference.strata import FEWEST, Strata, paired_strata, strata
 from service.inference.verdicts import Check, GateOptions, verdict_of
 
-_ROC = Metric("roc")
-_FEW = 10
+_AREA_OF_FOLDS = Metric("roc")
+_FEW_OF_A_FOLD = 10
 """In simulations, intervals keep their level if each fold has at least this many of each class."""
 
 
@@ -102,15 +102,15 @@ class _Folds:
             why = []
             if of_value is not None and of_value.lower <= CHANCE <= of_value.upper:
                 why.append(f"roc may be {CHANCE}, and without signal the models of the folds depend on each other")
-            if fewest < _FEW:
-                why.append(f"a fold has only {fewest:.3g} of a class, and {_FEW} or more are needed")
+            if fewest < _FEW_OF_A_FOLD:
+                why.append(f"a fold has only {fewest:.3g} of a class, and {_FEW_OF_A_FOLD} or more are needed")
             if why:
                 yield CurvesWarning(
                     "narrow_interval", f"The interval of {rule.title} may be too narrow: {'; '.join(why)}."
                 )
 
     def _mean(self, number: int) -> float:
-        values = [each.models[number].value(_ROC) or 0.0 for each in self._folds]
+        values = [each.models[number].value(_AREA_OF_FOLDS) or 0.0 for each in self._folds]
         return math.fsum(values) / len(values)
 
     def _error(self, *, difference: bool) -> float:

@@ -18,6 +18,10 @@ from tests.tools.error_rates_of_gates.cells import simulated as simulated_cell
 from tests.tools.error_rates_of_gates.clusters import ClusteredCell
 from tests.tools.error_rates_of_gates.clusters import markdown as markdown_of_clusters
 from tests.tools.error_rates_of_gates.clusters import simulated as simulated_clusters
+from tests.tools.error_rates_of_gates.folds import CELLS as CELLS_OF_FOLDS
+from tests.tools.error_rates_of_gates.folds import FoldsCell
+from tests.tools.error_rates_of_gates.folds import markdown as markdown_of_folds
+from tests.tools.error_rates_of_gates.folds import simulated as simulated_folds
 from tests.tools.error_rates_of_gates.parts import PARTS
 from tests.tools.error_rates_of_gates.parts import markdown as markdown_of_parts
 from tests.tools.error_rates_of_gates.parts import simulated as simulated_parts
@@ -131,6 +135,14 @@ def test_a_cell_at_a_prevalence_has_its_row() -> None:
     cell = CellInUse(20_000, 60_000, 0.9, 0.1)
     found = EvaluatedModel.of(replace(many, target=TargetPrevalence(0.1))).value(Metric("average_precision"))
     assert found == pytest.approx(cell.truth(0.9), abs=0.01)
+
+
+def test_a_cell_of_folds_has_its_row() -> None:
+    few = simulated_folds(CELLS_OF_FOLDS[0], 5)
+    assert [each.sets for each in few.values()] == [5, 5]
+    (*_, row) = markdown_of_folds({CELLS_OF_FOLDS[0]: few}, 5).splitlines()
+    assert row.startswith("| 100, 5 | ")
+    assert str(FoldsCell(100, 5, 0.0)) == "100, 5, no signal"
 
 
 def test_a_cell_of_plans_has_its_row() -> None:
