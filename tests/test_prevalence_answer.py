@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from service.wire.media_types import CSV
+from service.wire.media_types import CSV, MARKDOWN, XML
 from tests.support.asking import answered, ask, errors
 
 FILE = Path(__file__).parent / "data" / "breast_cancer_ten.csv"
@@ -130,6 +130,15 @@ def test_gates_judge_what_is_in_use() -> None:
     plain, found = (answered("gates", SAMPLE | more | {"rules": rules}) for more in ({}, SHARE))
     assert [check["status"] for check in plain["checks"]] == ["passed", "passed", "passed", "failed"]
     assert [check["status"] for check in found["checks"]] == ["failed", "passed", "failed", "passed"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "told"), [(MARKDOWN, "Prevalence in use: 0.05."), (XML, 'name="prevalence" value="0.05"')]
+)
+def test_reports_of_gates_name_it(accept: str, told: str) -> None:
+    body = SAMPLE | {"rules": [{"metric": "pr", "min": 0.9}]}
+    assert told in ask("gates", body | SHARE, accept=accept).body.decode()
+    assert "revalence" not in ask("gates", body, accept=accept).body.decode()
 
 
 def test_statistics_without_what_is_about_the_data() -> None:
