@@ -6,6 +6,7 @@ its method. Nothing here may import the service.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -277,11 +278,11 @@ def separated_area(totals: tuple[Any, Any], above: Any, below: Any) -> Any:
     return climbs / positives
 
 
-def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
+def difference_interval(  # noqa: C901, PLR0911  # a case for each kind of interval
     current: Evaluation, baseline: Evaluation, rule: Rule, level: float, method: str, *, paired: bool
 ) -> Interval | None:
-    """The interval of the current value less the baseline's."""
-    both = (current, baseline)
+    """The interval of the current value less the baseline's, or less 1 - r of it for a relative drop of r."""
+    both, kept = (current, baseline), 1.0 - rule.get("max_relative_drop", 0.0)
     if rule["metric"] == "gini":
         roc = difference_interval(*both, {"metric": "roc"}, level, method, paired=paired)
         return of_gini(roc, less=0)
@@ -289,27 +290,31 @@ def difference_interval(  # noqa: PLR0911  # a case for each kind of interval
     made_by = method_of(rule, method, difference=True)
     if None in values or made_by is None or not all(has_intervals(each, rule) for each in both):
         return None
-    if paired and same(current, baseline):
+    if kept == 1 and paired and same(current, baseline):
         return Interval(made_by, 0, 0, None if made_by == "score" else 0)
     if rule["metric"] in STATISTICS:
         return Interval(made_by)
     z = float(inference.normal_quantile(level))
     if is_of_row(rule):
-        if paired:
+        if paired and kept == 1:
             return paired_rate_interval(current, baseline, rule, z)
+        if paired and rule["metric"] not in SHARES:
+            return Interval("score")
         of_each = [score_ends(each, rule, found, z) for each, found in zip(both, values, strict=True)]
-        return combined("score", values, of_each, span=SPANS.get(rule["metric"], 1))
+        apart = 1 - phi(current, baseline, rule) if paired else 1
+        return combined("score", *parts_of(values, of_each, kept), span=SPANS.get(rule["metric"], 1), apart=apart)
     if any(each in {0, 1} or float(each) in {0, 1} for each in values):
-        return combined("exact" if rule["metric"] in (*AREAS, PARTIAL) else "score", values, singles(both, rule, level))
+        method = "exact" if rule["metric"] in (*AREAS, PARTIAL) else "score"
+        return combined(method, *parts_of(values, singles(both, rule, level), kept))
     if made_by in BOOTSTRAPS:
         drawn = all(isinstance(each, Data) or each.table().whole for each in both)
         return Interval(made_by) if drawn else None
     both_values = float(values[0]), float(values[1])
     if made_by == "mover":
-        found = spread.difference(*both, rule, both_values, paired=paired)
+        found = spread.difference(*both, rule, both_values, paired=paired, kept=kept)
         return Interval("mover", *found.ends(z), found.error)
-    error = difference_error(current, baseline, paired=paired)
-    lower, upper = inference.normal_ends(both_values[0] - both_values[1], error, level)
+    error = difference_error(current, baseline, paired=paired, kept=kept)
+    lower, upper = inference.normal_ends(both_values[0] - kept * both_values[1], error, level)
     return Interval("delong", max(lower, -1), min(upper, 1), error)
 
 
@@ -336,9 +341,31 @@ def discordant(current: Evaluation, baseline: Evaluation, rule: Rule) -> tuple[f
     return float(b), float(c), float(trials_of(values))
 
 
-def combined(method: str, values: list[Any], ends: list[score.Ends], span: float = 1) -> Interval:
-    """MOVER, from the intervals of both, as if they were independent."""
-    lower, upper = inference.mover_ends([float(each) for each in values], *ends)
+def phi(current: Evaluation, baseline: Evaluation, rule: Rule) -> float:
+    """The correlation of being called positive by one and by the other, in the class of the rate.
+
+    From the variances of both shares and of their difference, each with its effective number of examples.
+    """
+    shares = [float(value(each, rule)) for each in (current, baseline)]
+    trials = [called_trials(each, rule, of=rule["metric"] == "recall") for each in (current, baseline)]
+    variances = [share * (1 - share) / each for share, each in zip(shares, trials, strict=True)]
+    b, c, both = discordant(current, baseline, rule)
+    product = math.sqrt(variances[0] * variances[1])
+    found = (sum(variances) - (b + c - (b - c) ** 2) / both) / 2 / product if product else 0.0
+    return min(max(found, -1.0), 1.0)
+
+
+def parts_of(values: list[Any], ends: list[score.Ends], kept: float) -> tuple[list[Any], list[score.Ends]]:
+    """A value and a share of another one, and their intervals."""
+    return [float(values[0]), kept * float(values[1])], [ends[0], (kept * ends[1][0], kept * ends[1][1])]
+
+
+def combined(method: str, values: list[Any], ends: list[score.Ends], span: float = 1, apart: float = 1) -> Interval:
+    """MOVER, from the intervals of both; `apart` is 1 less their correlation."""
+    (a, b), ((la, ua), (lb, ub)) = (float(each) for each in values), ends
+    x, y, u, v = a - la, ub - b, ua - a, b - lb
+    lower = a - b - mpmath.sqrt(abs(x**2 + y**2 - 2 * (1 - apart) * x * y))
+    upper = a - b + mpmath.sqrt(abs(u**2 + v**2 - 2 * (1 - apart) * u * v))
     return Interval(method, max(lower, -span), min(upper, span))
 
 
@@ -347,9 +374,13 @@ def same(current: Evaluation, baseline: Evaluation) -> bool:
     return current.scores == baseline.scores and is_lower(current) == is_lower(baseline)
 
 
-def difference_error(current: Evaluation, baseline: Evaluation, *, paired: bool) -> Any:
+def difference_error(current: Evaluation, baseline: Evaluation, *, paired: bool, kept: float = 1.0) -> Any:
     """DeLong's, from all pairs of a positive and a negative."""
     one, other = placed(current), placed(baseline)
+    if kept != 1:
+        shared = inference.covariance(one, other) if paired else 0
+        found = inference.covariance(one, one) + kept**2 * inference.covariance(other, other) - 2 * kept * shared
+        return inference.root(max(found, 0))
     variance = inference.covariance(one, one) + inference.covariance(other, other)
     return inference.root(inference.difference_variance(one, other) if paired else variance)
 

@@ -130,6 +130,7 @@ class Difference:
     correlation: Any
     jump: Any
     fewest: Any
+    kept: Any = 1
 
     def ends(self, z: Any) -> tuple[Any, Any]:
         """The lower and the upper end, at z standard errors."""
@@ -137,6 +138,7 @@ class Difference:
             z = inference.students(z, self.fewest)
             a, b = self.values
             (la, ua), (lb, ub) = (probit_ends(v, e, z) for v, e in zip(self.values, self.errors, strict=True))
+            b, lb, ub = (self.kept * each for each in (b, lb, ub))
             x, y = a - la, ub - b
             down = mpmath.sqrt(abs(x**2 + y**2 - 2 * self.correlation * x * y))
             x, y = ua - a, b - lb
@@ -148,20 +150,27 @@ class Difference:
 
 
 def difference(
-    current: Evaluation, baseline: Evaluation, rule: Rule, values: tuple[float, float], *, paired: bool
+    current: Evaluation,
+    baseline: Evaluation,
+    rule: Rule,
+    values: tuple[float, float],
+    *,
+    paired: bool,
+    kept: float = 1.0,
 ) -> Difference:
-    """What the interval of a difference is computed from."""
+    """What the interval of a difference is computed from, or of the first area less a share of the second."""
     with mpmath.workdps(inference.DIGITS):
+        part = mpmath.mpf(kept)
         both = [kinds(each) for each in (current, baseline)]
         of_both = [moves(each, rule) for each in (current, baseline)]
         one, other = (classes(found, values) for found, values in zip(both, of_both, strict=True))
         shared = covariance(one, other) if paired else mpmath.mpf(0)
         if paired:
-            moved = classes(both[0], [u - v for u, v in zip(*of_both, strict=True)])
+            moved = classes(both[0], [u - part * v for u, v in zip(*of_both, strict=True)])
             variance = covariance(moved, moved)
         else:
-            moved = [*one, *other]
-            variance = covariance(one, one) + covariance(other, other)
+            moved = [*one, *classes(both[1], [part * v for v in of_both[1]])]
+            variance = covariance(one, one) + part**2 * covariance(other, other)
         errors = [mpmath.sqrt(covariance(each, each)) for each in (one, other)]
         error = mpmath.sqrt(variance)
         return Difference(
@@ -171,6 +180,7 @@ def difference(
             shared / (errors[0] * errors[1]) if errors[0] * errors[1] else mpmath.mpf(0),
             power(moved, 3) / power(moved, 2) if error else mpmath.mpf(0),
             min(each.effective for each in moved),
+            part,
         )
 
 

@@ -67,13 +67,13 @@ def _slices_of(check: Check, slices: Mapping[str, Sequence[Any]]) -> Iterator[Bl
     bound = None if rule.kind == "max_gap" else rule.limit
     around = [each for place in places for each in (numbers[place], *_ends(slices, place))]
     for place in places:
-        names = [shortened_text(slice_text(slices[name][place])) for name in rule.slices or ()]
-        told = f"{' and '.join(map(' '.join, zip(rule.slices or (), names, strict=True)))}: {slices['status'][place]}"
+        names = [shortened_text(slice_text(slices[name][place])) for name in rule.keys]
+        told = f"{' and '.join(map(' '.join, zip(rule.keys, names, strict=True)))}: {slices['status'][place]}"
         yield Legend([Layer.note(told, "soft", SMALL)])
         yield _scale(numbers[place], bound, _ends(slices, place), up_to=rule.is_ceiling, around=around)
     rest = len(numbers) - len(places)
     if places and rest:
-        yield Legend([Layer.note(f"and {rest} other slice{'s' * (rest > 1)}", "soft", SMALL)])
+        yield Legend([Layer.note(f"and {rest} other{'s' * (rest > 1)}", "soft", SMALL)])
 
 
 def _ends(slices: Mapping[str, Sequence[Any]], place: int) -> list[float]:

@@ -109,7 +109,7 @@ def class_decisions(given: ClassScores, options: ClassDecisionOptions) -> ClassD
     return ClassDecisions(matrices, confusion, _overall(confusion, _log_loss(given, own)), top, tied)
 
 
-def _best(given: ClassScores) -> tuple[FloatArray, IntArray]:
+def best_scores(given: ClassScores) -> tuple[FloatArray, IntArray]:
     """The best score of each row, and how many classes have it, (n,) each."""
     extreme = np.minimum if given.lower_is_positive else np.maximum
     best = given.scores[0].copy()
@@ -123,7 +123,7 @@ def _best(given: ClassScores) -> tuple[FloatArray, IntArray]:
 
 def _confusion(given: ClassScores, own: IntArray) -> tuple[FloatArray, int]:
     """The confusion matrix, and how many rows of positive weight tie."""
-    count, (best, ties) = len(given.names), _best(given)
+    count, (best, ties) = len(given.names), best_scores(given)
     numbers = np.unique(ties)
     cells = np.zeros((numbers.size, count, count))  # apart by ties, so that counts are exact until they are divided
     for called, scores in enumerate(in_time(given.scores)):

@@ -2,7 +2,8 @@
 
     a rate        recall and fpr by Clopper & Pearson in place of Wilson; other metrics of the row from these
     an area, a statistic   z is `widened` for the smaller class, where it is not already
-    a difference  that of areas and of mean losses already is; of rates that are not paired, from both intervals
+    a difference  that of areas and of mean losses already is; of rates from both intervals, unless they are paired and
+                  the difference is not relative
 
 tests/README.md has the simulations. Knows models and the methods of intervals; nothing of slices or verdicts.
 """
@@ -18,12 +19,13 @@ from service.inference.intervals import (
     Interval,
     delong_interval,
     difference_interval,
+    kept_of,
     logit_interval,
     mover_ends,
     normal_quantile,
     score_interval,
 )
-from service.inference.methods import closed_interval, within_limits
+from service.inference.methods import closed_interval, one_minus_correlation_of, within_limits
 from service.inference.metric import Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.probability_errors import STATISTIC_FORMULAS
@@ -37,10 +39,13 @@ def adjusted_interval(
     of: Models, metric: Metric, values: Sequence[float], level: float, method: str
 ) -> Interval | None:
     """The interval of a metric, or of its difference if there are two models; None if it has none in closed form."""
-    if metric.family == "rate" and not of.paired:
+    if metric.family == "rate" and not (of.paired and of.kept == 1):
         z = normal_quantile(level)
         ends = [_exact_rate_ends(each, metric, value, z) for each, value in zip(of.models, values, strict=True)]
-        return score_interval(ends[0] if len(ends) == 1 else mover_ends(values, ends, span=metric.span), level)
+        if len(ends) == 1:
+            return score_interval(ends[0], level)
+        both = kept_of(values, ends, of.kept)
+        return score_interval(mover_ends(*both, one_minus_correlation_of(of, metric), metric.span), level)
     found = closed_interval(of, metric, values, level, method)
     if found is None or not found.standard_error or metric.name in _ALREADY_WIDE:
         return found
@@ -49,7 +54,7 @@ def adjusted_interval(
     if len(values) > 1:
         if found.method != "delong":
             return found
-        return replace(difference_interval(values[0] - values[1], error, level), standard_error=found.standard_error)
+        return replace(difference_interval(of.difference(values), error, level), standard_error=found.standard_error)
     if metric.name in STATISTIC_FORMULAS:
         wide = STATISTIC_FORMULAS[metric.name](values[0], error, level, math.inf)
     elif found.method == "delong":

@@ -150,7 +150,7 @@ def _intervals(
     orders: Sequence[Arranged], metrics: Sequence[Metric], options: IntervalOptions
 ) -> tuple[dict[Metric, Interval | None], tuple[CurvesWarning, ...]]:
     """The intervals of metrics, from the lower end at worst to the upper end at best; without a standard error."""
-    worst, best = (Estimates(Models.of(each), options, [(metric, False) for metric in metrics]) for each in orders)
+    worst, best = (Estimates(Models.of(each), options, [(metric, None) for metric in metrics]) for each in orders)
     found = {metric: spanning(*(each.interval(metric, options.level) for each in (worst, best))) for metric in metrics}
     return found, worst.warnings + best.warnings
 

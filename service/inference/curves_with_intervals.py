@@ -174,7 +174,7 @@ def _estimated(
 ) -> EvaluatedCurves:
     """Add the intervals of areas, points, parts, statistics and net benefits, and their warnings."""
     curves, metrics = answered.curves, _metrics(options)
-    estimates = Estimates(Models((model,)), intervals, [(metric, False) for metric in metrics])
+    estimates = Estimates(Models((model,)), intervals, [(metric, None) for metric in metrics])
     found = _in_places(answered, {each: estimates.interval(each, intervals.level) for each in metrics}, options)
     # The areas already carry the warning that rows are not a sweep.
     warnings = tuple(warning for warning in estimates.warnings if warning not in curves.warnings)

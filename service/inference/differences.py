@@ -128,7 +128,7 @@ def evaluate_differences(
     counted = with_common_clusters(given, paired=options.paired)
     models = [EvaluatedModel.of(each, paired=options.paired) for each in in_time(counted)]
     metrics, how = [Metric(area) for area in AREAS_WITH_INTERVALS], options.intervals
-    alone = [Estimates(Models((model,)), how, [(metric, False) for metric in metrics]) for model in in_time(models)]
+    alone = [Estimates(Models((model,)), how, [(metric, None) for metric in metrics]) for model in in_time(models)]
     intervals = tuple(
         AreaInterval(name, metric.name, estimates.interval(metric, how.level))
         for name, estimates in zip(names, alone, strict=True)
@@ -140,7 +140,7 @@ def evaluate_differences(
     warnings = [each for estimates in alone for each in estimates.warnings]
     for later, earlier in in_time(pairs):
         both = Models((models[later], models[earlier]), options.paired)
-        estimates = Estimates(both, how, [(metric, True) for metric in metrics])
+        estimates = Estimates(both, how, [(metric, 1.0) for metric in metrics])
         found += [_difference(estimates, metric, (names[later], names[earlier]), level) for metric in metrics]
         warnings += estimates.warnings
     judged = []
@@ -167,7 +167,7 @@ def _difference(estimates: Estimates, metric: Metric, names: tuple[str, str], le
     value, other = estimates.value(metric), estimates.baseline_value(metric)
     if value is None or other is None:
         return AreaDifference(*names, metric.name, None, None, None)
-    interval = estimates.interval(metric, level, difference=True)
+    interval = estimates.interval(metric, level, kept=1.0)
     return AreaDifference(*names, metric.name, value - other, interval, estimates.p_value(metric))
 
 

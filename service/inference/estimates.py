@@ -75,6 +75,8 @@ _ROC = Metric("roc")
 _REMARKED = ("rounded_scores", "clipped_scores", "crowded_bin")
 """The remarks on scores as probabilities that a value needs; why it is null, its rule says."""
 
+_Wanted = tuple[Metric, float | None]
+
 _MODEL_STREAM, _BASELINE_STREAM = 0, 1
 """The random streams of the resamples of two models that are not paired."""
 
@@ -82,17 +84,19 @@ _MODEL_STREAM, _BASELINE_STREAM = 0, 1
 class Estimates:
     """The metrics of a model and, if it has a baseline, of both.
 
-    `wanted` lists the metrics that will need an interval, each with whether the interval is of the difference.
+    `wanted` lists the metrics that will need an interval; for one of the difference, with the share of the baseline's
+    that is subtracted, `kept`, and with None for one of the model's metric alone.
     """
 
-    def __init__(self, models: Models, options: IntervalOptions, wanted: Iterable[tuple[Metric, bool]] = ()) -> None:
+    def __init__(self, models: Models, options: IntervalOptions, wanted: Iterable[_Wanted] = ()) -> None:
         self._models = models
         self._options = options
-        self._intervals: dict[tuple[Metric, float, bool], Interval | None] = {}
-        self._p_values: dict[Metric, float | None] = {}
+        self._of_shares: dict[float | None, Models] = {None: models.first, models.kept: models}
+        self._intervals: dict[tuple[Metric, float, float | None], Interval | None] = {}
+        self._p_values: dict[tuple[Metric, float], float | None] = {}
         self._omitted: dict[str, list[str]] = {}
         self._warnings: list[CurvesWarning] = []
-        wanted = dict.fromkeys((_estimated(metric), difference) for metric, difference in wanted)
+        wanted = dict.fromkeys((_estimated(metric), kept) for metric, kept in wanted)
         self._replicates = self._resampled([each for each in wanted if self._can_resample(*each)])
 
     @property
@@ -126,27 +130,29 @@ class Estimates:
             self._warnings += (told for told in (trapezoid_omitted(model.table),) if told is not None)
         return value
 
-    def interval(self, metric: Metric, level: float, *, difference: bool = False) -> Interval | None:
-        """The interval of the model's metric, or of its difference from the baseline's; None if it has none."""
-        asked = _estimated(metric), level, difference
+    def interval(self, metric: Metric, level: float, kept: float | None = None) -> Interval | None:
+        """The interval of the model's metric or, with `kept`, of its difference; None if it has none."""
+        asked = _estimated(metric), level, kept
         if asked not in self._intervals:
-            self._intervals[asked] = self._interval(*asked[:2], difference=difference)
+            self._intervals[asked] = self._interval(*asked)
         found = self._intervals[asked]
-        return interval_of_gini(found, difference=difference) if found and metric.name == "gini" else found
+        return interval_of_gini(found, difference=kept is not None) if found and metric.name == "gini" else found
 
-    def p_value(self, metric: Metric) -> float | None:
+    def p_value(self, metric: Metric, kept: float = 1.0) -> float | None:
         """The two-sided p-value of no difference; None if it has none, or needs resamples that were not wanted."""
-        metric = _estimated(metric)
-        if metric not in self._p_values:
-            self._p_values[metric] = self._p_value(metric)
-        return self._p_values[metric]
+        asked = _estimated(metric), kept
+        if asked not in self._p_values:
+            self._p_values[asked] = self._p_value(*asked)
+        return self._p_values[asked]
 
-    def _of(self, *, difference: bool) -> Models:
-        return self._models if difference else self._models.first
+    def _of(self, kept: float | None) -> Models:
+        if kept not in self._of_shares:
+            self._of_shares[kept] = self._models.keeping(1.0 if kept is None else kept)
+        return self._of_shares[kept]
 
-    def _interval(self, metric: Metric, level: float, *, difference: bool) -> Interval | None:
+    def _interval(self, metric: Metric, level: float, kept: float | None) -> Interval | None:
         still_time()
-        of = self._of(difference=difference)
+        of, difference = self._of(kept), kept is not None
         values = of.values(metric)
         what = f"the difference of {metric}" if difference else str(metric)
         if values is None or not self._has_interval(of):
@@ -162,8 +168,8 @@ class Estimates:
             method = "exact"
         if method is not None:
             found = closed_interval(of, metric, values, level, method)
-            if found is None and (metric, difference) in self._replicates:
-                found = self._replicates[metric, difference].interval(values[0] - sum(values[1:]), level)
+            if found is None and (metric, kept) in self._replicates:
+                found = self._replicates[metric, kept].interval(of.difference(values), level)
                 found = found if found is None or difference else within_limits(of, metric, found)
         if found is None:
             self._omit(what, self._why_omitted(metric, of, method))
@@ -175,23 +181,24 @@ class Estimates:
         """Warn that an interval is null."""
         self._omitted.setdefault(why, []).append(what)
 
-    def _p_value(self, metric: Metric) -> float | None:
-        values = self._models.values(metric)
-        if values is None or len(values) == 1 or not self._models.are_enough:
+    def _p_value(self, metric: Metric, kept: float) -> float | None:
+        of = self._of(kept)
+        values = of.values(metric)
+        if values is None or len(values) == 1 or not of.are_enough:
             return None
         if self._models.stand_ins(metric) < FEWEST:
             return None
-        if (metric, True) in self._replicates:
-            return self._replicates[metric, True].p_value(values[0] - values[1])
+        if (metric, kept) in self._replicates:
+            return self._replicates[metric, kept].p_value(of.difference(values))
         method = method_of(metric, self._options.method, difference=True)
-        return None if method is None else closed_p_value(self._models, metric, values, method)
+        return None if method is None else closed_p_value(of, metric, values, method)
 
-    def _can_resample(self, metric: Metric, difference: bool) -> bool:  # noqa: FBT001  # one of a pair
+    def _can_resample(self, metric: Metric, kept: float | None) -> bool:
         """Whether resamples are needed and can be drawn."""
-        if not is_resampled(metric, self._options.method, difference=difference):
+        if not is_resampled(metric, self._options.method, difference=kept is not None):
             return False
         still_time()
-        of = self._of(difference=difference)
+        of = self._of(kept)
         values = of.values(metric)
         return (
             values is not None
@@ -201,22 +208,27 @@ class Estimates:
             and all(can_resample(each.strata) for each in of.models)
         )
 
-    def _resampled(self, wanted: Sequence[tuple[Metric, bool]]) -> dict[tuple[Metric, bool], Replicates]:
+    def _resampled(self, wanted: Sequence[_Wanted]) -> dict[_Wanted, Replicates]:
         """Resample metrics, or their differences; paired models are resampled together.
 
         The model's resamples are always the same ones, whatever else is requested.
         """
-        alone, differences = ([metric for metric, each in wanted if each == of] for of in (False, True))
-        if self._models.paired:
+        alone = [metric for metric, kept in wanted if kept is None]
+        shares = [(metric, kept) for metric, kept in wanted if kept is not None]
+        differences = dict.fromkeys(metric for metric, _ in shares)
+        if paired := self._models.paired:
             of_pairs = replicated(self._models, differences, self._options, _MODEL_STREAM)
-            found = {(metric, True): one.less(two, paired=True) for metric, (one, two) in of_pairs.items()}
             ours = replicated(self._models.first, alone, self._options, _MODEL_STREAM)
         else:
             ours = replicated(self._models.first, [*alone, *differences], self._options, _MODEL_STREAM)
             baseline = Models(self._models.models[1:])
             theirs = replicated(baseline, differences, self._options, _BASELINE_STREAM)
-            found = {(each, True): ours[each][0].less(theirs[each][0], paired=False) for each in differences}
-        return found | {(metric, False): ours[metric][0] for metric in alone}
+            of_pairs = {each: [ours[each][0], theirs[each][0]] for each in differences}
+        found: dict[_Wanted, Replicates] = {(metric, None): ours[metric][0] for metric in alone}
+        for metric, kept in shares:
+            one, other = of_pairs[metric]
+            found[metric, kept] = one.less(other, kept, paired=paired)
+        return found
 
     def _has_interval(self, of: Models) -> bool:
         """Whether these models have intervals; warns if there are too few examples."""

@@ -7,6 +7,7 @@
 Knows rules and checks, not how these are computed.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from service.curves.clock import in_time
@@ -39,7 +40,7 @@ SAME_SCORES = CurvesWarning(
 _LOOSE_SHARE = 0.5
 """A change by this share of all that a metric may have is hardly a limit."""
 
-_FEWEST_PAIRS = 10
+FEWEST_PAIRS = 10
 """Labels of fewer rows than this may agree by chance."""
 
 
@@ -110,7 +111,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     if baseline is not None:
         of_one = dict.fromkeys(no_baseline(each.rule) for each in checks if each.is_of_one)
         warnings += tuple(CurvesWarning("no_baseline", detail) for detail in of_one)
-    warnings += tuple(_loose(rule) for rule in options.rules if _is_loose(rule))
+    warnings += loose_rules(options.rules)
     if models.have_same_scores:
         warnings += (SAME_SCORES,)
     elif baseline is not None and not options.paired and any(rule.is_change for rule in options.rules):
@@ -123,7 +124,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
 
 def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     """Whether two evaluations look like the same examples."""
-    if evaluation.rows < _FEWEST_PAIRS:
+    if evaluation.rows < FEWEST_PAIRS:
         return False
     try:
         check_paired(evaluation, baseline)
@@ -132,16 +133,22 @@ def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:
     return True
 
 
+def loose_rules(rules: Iterable[Rule]) -> tuple[CurvesWarning, ...]:
+    """Warn of rules that hardly any model fails."""
+    return tuple(_loose(rule) for rule in rules if _is_loose(rule))
+
+
 def _is_loose(rule: Rule) -> bool:
     """Whether hardly any model fails a rule: percent given for a fraction, or an index that is always 1."""
     if rule.is_change or rule.kind == "max_gap":
-        return rule.bound >= _LOOSE_SHARE * rule.of.span
+        return rule.bound >= _LOOSE_SHARE * (1.0 if rule.kind == "max_relative_drop" else rule.of.span)
     return rule.metric in INDICES and rule.at == 1 and rule.decision is None
 
 
 def _loose(rule: Rule) -> CurvesWarning:
     change = "gap" if rule.kind == "max_gap" else CHANGES.get(rule.kind)
-    why = f"{rule.kind} {plain(rule.bound)} of {rule.of} allows nearly any {change}; one percentage point is 0.01."
+    point = "1 %" if rule.kind == "max_relative_drop" else "one percentage point"
+    why = f"{rule.kind} {plain(rule.bound)} of {rule.of} allows nearly any {change}; {point} is 0.01."
     if change is None:
         why = f"{rule.of} is 1 for every model: with everything called positive, recall is 1."
     return CurvesWarning("loose_rule", why)

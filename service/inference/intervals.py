@@ -236,13 +236,14 @@ def area_difference_ends(values: Sequence[float], spread: Spread, z: float) -> E
     One is MOVER on the probit intervals of both areas, which accounts for an area near 1 having room to fall but not to
     rise. The other is d ± x with x² = z²(SE² + J x/2), J being the jump of the spread: if the true area is x lower,
     more examples can move it. Either alone is too narrow for some data; tests/README.md has the simulations. z is
-    `widened` for the smaller class.
+    `widened` for the smaller class. If the spread is of a share of the second area, so is the difference.
     """
-    z, (a, b) = widened(z, spread.fewest), values
-    one, other = (probit_ends(value, error, z) for value, error in zip(values, spread.errors, strict=True))
-    lower, upper = mover_ends(values, (one, other), spread.one_minus_correlation)
-    reach = _reach(spread, z)
-    return min(lower, a - b - reach), max(upper, a - b + reach)
+    z = widened(z, spread.fewest)
+    of_each = [probit_ends(value, error, z) for value, error in zip(values, spread.errors, strict=True)]
+    both, ends = kept_of(values, of_each, spread.kept)
+    lower, upper = mover_ends(both, ends, spread.one_minus_correlation)
+    difference, reach = both[0] - both[1], _reach(spread, z)
+    return min(lower, difference - reach), max(upper, difference + reach)
 
 
 def loss_difference_ends(difference: float, spread: Spread, z: float) -> Ends:
@@ -265,6 +266,14 @@ def probit_ends(value: float, standard_error: float, z: float) -> Ends:
     at = _NORMAL.inv_cdf(value)
     half = z * standard_error / max(_NORMAL.pdf(at), sys.float_info.min)
     return min(_NORMAL.cdf(at - half), value), max(_NORMAL.cdf(at + half), value)
+
+
+def kept_of(
+    values: Sequence[float], ends: Sequence[Ends], kept: float
+) -> tuple[tuple[float, float], tuple[Ends, Ends]]:
+    """Two values and their intervals, the second ones times a share: MOVER then has the interval of a - f b."""
+    (a, b), (one, other) = values, ends
+    return (a, kept * b), (one, (kept * other[0], kept * other[1]))
 
 
 def mover_ends(

@@ -5,6 +5,7 @@
     a rate        a score interval of recall and fpr of a row
     a statistic   from its standard error, on the scale that suits its limits
     a difference  from the differences of influences, or from the intervals of both values (MOVER)
+    a relative drop   likewise; of a rate always from both intervals, since Tango's is of plain differences
 
 An area of exactly 0 or 1 has no spread, and its interval is exact; a point's is a score interval all the same. Knows
 models and the formulas of intervals; nothing of resamples, warnings or verdicts.
@@ -22,6 +23,7 @@ from service.inference.intervals import (
     difference_p_value,
     exact_interval,
     exact_pr_interval,
+    kept_of,
     logit_interval,
     loss_difference_ends,
     mover_ends,
@@ -35,7 +37,7 @@ from service.inference.models import EvaluatedModel, Models
 from service.inference.partial_influence import Area, perfect_lower_end, worst_upper_end
 from service.inference.probability_errors import STATISTIC_FORMULAS, interval_of_statistic
 from service.inference.proportions import Ends, p_value, p_value_by_level, widened
-from service.inference.rates import ON_CURVES, SHARES, paired_rate_ends, rate_ends
+from service.inference.rates import ON_CURVES, SHARES, one_minus_rate_correlation, paired_rate_ends, rate_ends
 from service.inference.spread import Spread
 from service.inference.strata import FEWEST
 
@@ -110,17 +112,17 @@ def closed_p_value(of: Models, metric: Metric, values: Sequence[float], method: 
     """
     if of.are_alike:
         return 1.0
-    difference = values[0] - values[1]
+    difference = of.difference(values)
     if metric.name in LOSSES:
         spread = spread_of(of, metric)
         return p_value(difference, lambda z: loss_difference_ends(difference, spread, z)) if spread.error else None
-    if metric.name in SHARES and of.paired:
+    if metric.name in SHARES and of.paired and of.kept == 1:
         return of.shares(metric).shares[SHARES.index(metric.name)].p_value
     if metric.family == "rate":
         return p_value(difference, _difference_ends(of, metric, values))
     if any(value in ENDS for value in values):
         return p_value_by_level(difference, lambda level: _from_both(of, metric, values, level))
-    return None if method in RESAMPLED_METHODS else _area_p_value(values, spread_of(of, metric), method)
+    return None if method in RESAMPLED_METHODS else _area_p_value(of, values, spread_of(of, metric), method)
 
 
 def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, method: str) -> Interval | None:
@@ -155,7 +157,7 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
         return Interval(0.0, 0.0, level, method, None if method == "score" else 0.0)
     if metric.family == "rate":
         effect = None
-        if metric.name in SHARES and of.paired:
+        if metric.name in SHARES and of.paired and of.kept == 1:
             effect = of.shares(metric).shares[SHARES.index(metric.name)].design_effect
         return score_interval(_difference_ends(of, metric, values)(normal_quantile(level)), level, effect)
     if metric.name not in LOSSES and any(value in ENDS for value in values):
@@ -163,12 +165,12 @@ def _of_difference(of: Models, metric: Metric, values: Sequence[float], level: f
         return Interval(*ends, level, "exact" if metric.is_area else "score", None)
     if method in RESAMPLED_METHODS:
         return None
-    return _of_spread(values, spread_of(of, metric), metric, level, method)
+    return _of_spread(of, values, metric, level, method)
 
 
-def _of_spread(values: Sequence[float], spread: Spread, metric: Metric, level: float, method: str) -> Interval | None:
+def _of_spread(of: Models, values: Sequence[float], metric: Metric, level: float, method: str) -> Interval | None:
     """The interval of a difference from its spread; None for losses that show none."""
-    difference = values[0] - values[1]
+    spread, difference = spread_of(of, metric), of.difference(values)
     if metric.name in LOSSES:
         lower, upper = loss_difference_ends(difference, spread, normal_quantile(level))
         ends = max(lower, -metric.span), min(upper, metric.span)
@@ -182,7 +184,7 @@ def _of_spread(values: Sequence[float], spread: Spread, metric: Metric, level: f
 def _from_both(of: Models, metric: Metric, values: Sequence[float], level: float) -> Ends:
     """The ends of a difference from the intervals of both values, as if they were independent."""
     of_both = (_of_one(*each, level, "logit") for each in zip(of.models, (metric, metric), values, strict=True))
-    return mover_ends(values, [(each.lower, each.upper) for each in of_both if each is not None])
+    return mover_ends(*kept_of(values, [(each.lower, each.upper) for each in of_both if each is not None], of.kept))
 
 
 def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float, times: float = 1.0) -> Interval:
@@ -209,9 +211,9 @@ def _score_ends(model: EvaluatedModel, metric: Metric, value: float, z: float) -
     return ON_CURVES[metric.name](model.table, metric.at or 0.0, value, trials, widened(z, freedom))
 
 
-def _area_p_value(values: Sequence[float], spread: Spread, method: str) -> float | None:
+def _area_p_value(of: Models, values: Sequence[float], spread: Spread, method: str) -> float | None:
     """That of a difference of areas strictly between 0 and 1."""
-    difference = values[0] - values[1]
+    difference = of.difference(values)
     if method == "delong" or spread.error == 0:
         return difference_p_value(difference, spread.error)
     return p_value(difference, lambda z: area_difference_ends(values, spread, z))
@@ -219,18 +221,28 @@ def _area_p_value(values: Sequence[float], spread: Spread, method: str) -> float
 
 def _difference_ends(of: Models, metric: Metric, values: Sequence[float]) -> Callable[[float], Ends]:
     """The ends of the interval of the difference of a metric of a row, for each z."""
-    if of.paired:
+    if of.paired and of.kept == 1:
         found = of.shares(metric)
         if metric.name in SHARES:
             return found.shares[SHARES.index(metric.name)].interval
         rate, difference = of.models[0].rate(metric), values[0] - values[1]
         return lambda z: paired_rate_ends(rate, difference, found.shares, z, found.correlation)
+    apart = one_minus_correlation_of(of, metric)
 
     def ends(z: float) -> Ends:
         of_each = [_score_ends(each, metric, value, z) for each, value in zip(of.models, values, strict=True)]
-        return mover_ends(values, of_each, span=metric.span)
+        return mover_ends(*kept_of(values, of_each, of.kept), apart, metric.span)
 
     return ends
+
+
+def one_minus_correlation_of(of: Models, metric: Metric) -> float:
+    """1 - ρ of a metric of a row of two models; 1 unless their examples are the same."""
+    if not of.paired:
+        return 1.0
+    return one_minus_rate_correlation(
+        of.models[0].rate(metric), [each.shares(metric).shares for each in of.models], of.shares(metric).shares
+    )
 
 
 def spread_of(of: Models, metric: Metric) -> Spread:

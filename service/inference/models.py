@@ -9,8 +9,8 @@ scores of one example together. Knows the mathematics and the names of metrics; 
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -245,11 +245,13 @@ class Models:
     """A model, or a model and its baseline; `paired` if the examples of both are the same, row by row.
 
     spreads   of differences of areas, computed so far.
+    kept      a difference is the model's metric less this share of the baseline's.
     """
 
     models: tuple[EvaluatedModel, ...]
     paired: bool = False
     spreads: dict[Area, Spread] = field(default_factory=dict)
+    kept: float = 1.0
 
     @classmethod
     def of(
@@ -276,6 +278,14 @@ class Models:
         if not (metric.is_area and is_of_precision(metric.part or metric.name)):
             return math.inf
         return min(each.strata.stand_ins for each in self.models)
+
+    def keeping(self, kept: float) -> "Models":
+        """The same, with another share of the baseline in differences."""
+        return self if kept == self.kept else replace(self, spreads={}, kept=kept)
+
+    def difference(self, values: Sequence[float]) -> float:
+        """That of a metric of both; of a model alone, its value."""
+        return values[0] - (self.kept * values[1] if len(values) > 1 else 0.0)
 
     @property
     def are_enough(self) -> bool:
@@ -306,7 +316,7 @@ class Models:
     @property
     def are_alike(self) -> bool:
         """Whether both give the same scores to the same examples, so that no metric can differ."""
-        return self.paired and self.have_same_scores
+        return self.kept == 1 and self.paired and self.have_same_scores
 
     def values(self, metric: Metric) -> list[float] | None:
         """The metric of each, or None unless all have a value."""
@@ -330,7 +340,9 @@ class Models:
         """The spread of the difference of an area or a mean loss, kept for the p-value."""
         if area not in self.spreads:
             self.spreads[area] = (
-                paired_spread(self.strata, area) if self.paired else unpaired_spread(*self._apart, area)
+                paired_spread(self.strata, area, self.kept)
+                if self.paired
+                else unpaired_spread(*self._apart, area, self.kept)
             )
         return self.spreads[area]
 

@@ -30,11 +30,12 @@ from service.inference.models import Models
 from service.inference.probability_errors import interval_of_gini
 from service.inference.reasons import apart, no_interval
 from service.inference.rules import ROUNDING, Rule
-from service.inference.sliced import Slicing
 from service.inference.sliced_models import SliceModels, sliced_models, warnings_of_each
 from service.inference.verdicts import Check, GateOptions, outcome_of, slack_of, status_of, verdict_of
 
 _FEWEST_FOR_INTERVALS = 2
+
+_Keys = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class _Found:
 
     outcome   met, missed, inconclusive, or skipped for the `reason`.
     interval  with the unfavourable end at the level, and the other one adjusted for the number of slices.
+    kept      how much of the baseline the difference subtracts.
     """
 
     slice: SliceModels
@@ -51,11 +53,12 @@ class _Found:
     baseline: float | None = None
     interval: Interval | None = None
     reason: str | None = None
+    kept: float = 1.0
 
     @property
     def difference(self) -> float | None:
-        """The value less the baseline's."""
-        return None if self.value is None or self.baseline is None else self.value - self.baseline
+        """The value less what is subtracted of the baseline's."""
+        return None if self.value is None or self.baseline is None else self.value - self.kept * self.baseline
 
     def number(self, rule: Rule) -> float:
         """What the rule compares with its bound."""
@@ -75,12 +78,19 @@ def checks_over_slices(models: Models, options: GateOptions) -> tuple[dict[Rule,
         decisions = [rule.decision for rule in rules if rule.decision is not None]
         slices = sliced_models(models, rows, decisions, options.how, against=against)
         for rule in rules:
-            found = list(_found(rule, slices, options))
-            check = _gap if rule.kind == "max_gap" else _worst
-            checks[rule] = check(rule, found, rows.evaluation, options)
-            warnings += _warnings_of(rule, found)
+            checks[rule], told = check_of_parts(rule, slices, rows.evaluation.keys, options)
+            warnings += told
         warnings += warnings_of_each(slices)
     return checks, tuple(dict.fromkeys(warnings))
+
+
+def check_of_parts(
+    rule: Rule, slices: Sequence[SliceModels], keys: Mapping[str, Sequence[Any]], options: GateOptions
+) -> tuple[Check, list[CurvesWarning]]:
+    """Check a rule over parts of the data, of which `keys` are the names, as columns; and warnings."""
+    found = list(_found(rule, slices, options))
+    check = _gap if rule.kind == "max_gap" else _worst
+    return check(rule, found, keys, options), list(_warnings_of(rule, found))
 
 
 def _found(rule: Rule, slices: Sequence[SliceModels], options: GateOptions) -> Iterator[_Found]:
@@ -95,12 +105,12 @@ def _found(rule: Rule, slices: Sequence[SliceModels], options: GateOptions) -> I
         value = each.estimates.value(rule.of)
         baseline = each.estimates.baseline_value(rule.of) if rule.is_change else None
         if value is None or (rule.is_change and baseline is None):
-            yield _Found(each, "skipped", value, baseline, reason="no_value")
+            yield _Found(each, "skipped", value, baseline, reason="no_value", kept=rule.kept)
             continue
         interval = _interval(rule, each, count, options) if options.wants_interval(rule) else None
-        found = _Found(each, "inconclusive", value, baseline, interval)
+        found = _Found(each, "inconclusive", value, baseline, interval, kept=rule.kept)
         if rule.confidence is None or interval is not None:
-            slack = 0.0 if baseline is None else slack_of(value, baseline)
+            slack = 0.0 if baseline is None else slack_of(rule, value, baseline)
             known = None if rule.confidence is None else interval
             found = replace(found, outcome=outcome_of(rule, found.number(rule), known, slack))
         yield found
@@ -111,12 +121,12 @@ def _interval(rule: Rule, each: SliceModels, count: int, options: GateOptions) -
     assert each.estimates is not None  # noqa: S101  # such a slice is skipped
     assert each.models is not None  # noqa: S101  # as above
     level, change = options.level(rule), rule.is_change
-    if is_resampled(rule.of, options.how.method, difference=change):
+    if is_resampled(rule.of, options.how.method, difference=change) or not each.certain:
         return None
-    alone = each.estimates.interval(rule.of, level, difference=change)
+    alone = each.estimates.interval(rule.of, level, kept=rule.kept if change else None)
     if alone is None or rule.kind == "max_gap":
         return alone
-    of = each.models if change else each.models.first
+    of = each.models.keeping(rule.kept) if change else each.models.first
     metric = Metric("roc") if rule.metric == "gini" else rule.of
     method, values = method_of(metric, options.how.method, difference=change), of.values(metric)
     assert method is not None  # noqa: S101  # there is an interval
@@ -131,10 +141,10 @@ def _interval(rule: Rule, each: SliceModels, count: int, options: GateOptions) -
     return replace(alone, lower=lower, upper=upper)
 
 
-def _worst(rule: Rule, found: Sequence[_Found], slicing: Slicing, options: GateOptions) -> Check:
+def _worst(rule: Rule, found: Sequence[_Found], keys: _Keys, options: GateOptions) -> Check:
     """The check of a bound that each slice must meet."""
     judged = [each for each in found if each.outcome != "skipped"]
-    columns = _columns(rule, found, slicing)
+    columns = _columns(rule, found, keys)
     if not judged:
         return _all_skipped(rule, columns)
     worst = max(judged, key=lambda each: rule.excess(each.number(rule)))
@@ -166,7 +176,8 @@ def _verdict(rule: Rule, judged: Sequence[_Found]) -> tuple[str, str]:
                 chosen = max(deciding, key=lambda each: rule.excess(_unfavourable(rule, each)))
             status, reason = verdict_of(rule, chosen.value, chosen.baseline, chosen.interval, chosen.slice.where)
             met = sum(each.outcome == "met" for each in judged)
-            return status, reason and f"{reason} It holds in {met} of {len(judged)} slices."
+            what = "classes" if rule.classes else "slices"
+            return status, reason and f"{reason} It holds in {met} of {len(judged)} {what}."
     return "passed", ""
 
 
@@ -175,11 +186,11 @@ def _unfavourable(rule: Rule, found: _Found) -> float:
     return rule.ends_of(found.interval.lower, found.interval.upper)[0]
 
 
-def _gap(rule: Rule, found: Sequence[_Found], slicing: Slicing, options: GateOptions) -> Check:
+def _gap(rule: Rule, found: Sequence[_Found], keys: _Keys, options: GateOptions) -> Check:
     """The check of the gap between the greatest and the least value."""
     judged = [each for each in found if each.outcome != "skipped"]
     if len(judged) < _FEWEST_FOR_INTERVALS:
-        return _all_skipped(rule, _columns(rule, found, slicing))
+        return _all_skipped(rule, _columns(rule, found, keys))
     values = [each.number(rule) for each in judged]
     greatest, least = judged[values.index(max(values))], judged[values.index(min(values))]
     placed = [
@@ -188,7 +199,7 @@ def _gap(rule: Rule, found: Sequence[_Found], slicing: Slicing, options: GateOpt
         else each
         for each in found
     ]
-    columns, gap = _columns(rule, placed, slicing), max(values) - min(values)
+    columns, gap = _columns(rule, placed, keys), max(values) - min(values)
     interval = None
     if options.wants_interval(rule) and all(each.interval is not None for each in judged):
         interval = _interval_of_gap(rule, judged, values, options)
@@ -216,16 +227,18 @@ def _interval_of_gap(
 
 
 def _all_skipped(rule: Rule, columns: Mapping[str, Sequence[Any]]) -> Check:
-    few = "Fewer than two slices" if rule.kind == "max_gap" else "No slice"
-    reason = f"{few} of {' and '.join(rule.slices or ())} can be judged by {rule.of}; the slices say why."
+    noun = "class" if rule.classes else "slice"
+    few = f"Fewer than two {'classes' if rule.classes else 'slices'}" if rule.kind == "max_gap" else f"No {noun}"
+    of = "" if rule.classes else f" of {' and '.join(rule.keys)}"
+    reason = f"{few}{of} can be judged by {rule.named}; the slices say why."
     return Check(rule, "undecided", None, None, None, None, None, reason, slices=columns)
 
 
-def _columns(rule: Rule, found: Sequence[_Found], slicing: Slicing) -> dict[str, list[Any]]:
+def _columns(rule: Rule, found: Sequence[_Found], keys: _Keys) -> dict[str, list[Any]]:
     """The slices as the answer has them."""
     of_change = {"baseline": [each.baseline for each in found], "difference": [each.difference for each in found]}
     return {
-        **{name: [*values] for name, values in slicing.keys.items()},
+        **{name: [*values] for name, values in keys.items()},
         "rows": [each.slice.rows for each in found],
         **{
             name: [_number(each.slice.totals[place]) for each in found]
@@ -254,11 +267,14 @@ def _warnings_of(rule: Rule, found: Sequence[_Found]) -> Iterator[CurvesWarning]
         rows = sum(each.slice.rows for each in skipped), sum(each.slice.rows for each in found)
         codes = dict.fromkeys(each.reason for each in skipped)
         why = ", ".join(f"{code} {sum(each.reason == code for each in skipped)}" for code in codes)
-        are = f"{len(skipped)} of {len(found)} slices {'is' if len(skipped) == 1 else 'are'} not judged"
+        what = "classes" if rule.classes else "slices"
+        are = f"{len(skipped)} of {len(found)} {what} {'is' if len(skipped) == 1 else 'are'} not judged"
         yield CurvesWarning("skipped_slices", f"{rule.title}: {are}, with {rows[0]} of {rows[1]} rows: {why}.")
     if rule.kind == "max_gap" and rule.confidence is None:
         detail = (
-            f"The gap of {rule.of} over {' and '.join(rule.slices or ())} is too great by chance, the more so the more "
+            f"The gap of {rule.named} over {' and '.join(rule.keys)} is too great by chance, the more so the more "
             "slices there are and the fewer rows they have; with confidence, the rule takes that into account."
         )
+        if rule.classes:
+            detail = f"The gap of {rule.named} over classes is too great by chance, the more so the more there are."
         yield CurvesWarning("inflated_gap", detail)

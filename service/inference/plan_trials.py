@@ -18,13 +18,21 @@ from service.inference.intervals import (
     IntervalOptions,
     area_difference_ends,
     delong_interval,
+    kept_of,
     logit_interval,
     loss_difference_ends,
     mover_ends,
     normal_quantile,
     pr_logit_interval,
 )
-from service.inference.methods import LOSSES, is_resampled, method_of, spread_of, within_limits
+from service.inference.methods import (
+    LOSSES,
+    is_resampled,
+    method_of,
+    one_minus_correlation_of,
+    spread_of,
+    within_limits,
+)
 from service.inference.metric import ENDS, Metric
 from service.inference.models import EvaluatedModel, Models
 from service.inference.probability_errors import STATISTIC_FORMULAS
@@ -155,7 +163,9 @@ def _of_difference(truth: Truth, metric: Metric, values: Sequence[float]) -> Tri
     if not today.error:
         raise Unplanned("The data show no spread")
     true = truth.expected if metric == truth.rule.of else truth.expected / 2
-    baseline = values[1] if truth.rule.expected is None else (values[0] + values[1] - true) / 2
+    kept, baseline = truth.models.kept, values[1]
+    if truth.rule.expected is not None and kept == 1:
+        baseline = (values[0] + values[1] - true) / 2
 
     def end(factor: float) -> float:
         spread = today.times(factor)
@@ -164,8 +174,9 @@ def _of_difference(truth: Truth, metric: Metric, values: Sequence[float]) -> Tri
             return truth.worse(loss_difference_ends(difference, spread, z))
         if truth.method == "delong":
             return truth.worse((difference - z * spread.error, difference + z * spread.error))
-        model = min(max(baseline + difference, _NEAREST_END), 1 - _NEAREST_END)
-        return truth.worse(area_difference_ends((model, model - difference), spread, z))
+        model = min(max(kept * baseline + difference, _NEAREST_END), 1 - _NEAREST_END)
+        other = min((model - difference) / kept, 1 - _NEAREST_END)
+        return truth.worse(area_difference_ends((model, other), spread, z))
 
     return end
 
@@ -183,7 +194,7 @@ def _of_score(truth: Truth) -> Trial:
 
 def _score_ends(truth: Truth, factor: float, z: float) -> Ends:
     metric, models = truth.rule.of, truth.models
-    if len(models.models) > 1 and models.paired:
+    if len(models.models) > 1 and models.paired and models.kept == 1:
         found = models.shares(metric)
         pairs = _more_pairs(found.shares[0], factor), _more_pairs(found.shares[1], factor)
         if metric.name in SHARES:
@@ -191,7 +202,9 @@ def _score_ends(truth: Truth, factor: float, z: float) -> Ends:
         return paired_rate_ends(models.models[0].rate(metric), truth.value, pairs, z, found.correlation)
     values = models.values(metric) or []
     ends = [_ends_of_one(*each, metric, factor, z) for each in zip(models.models, values, strict=True)]
-    return ends[0] if len(ends) == 1 else mover_ends(values, ends, span=metric.span)
+    if len(ends) == 1:
+        return ends[0]
+    return mover_ends(*kept_of(values, ends, models.kept), one_minus_correlation_of(models, metric), metric.span)
 
 
 def _ends_of_one(model: EvaluatedModel, value: float, metric: Metric, factor: float, z: float) -> Ends:

@@ -65,11 +65,13 @@ class Plan:
         return None if self.positives is None or self.negatives is None else self.positives + self.negatives
 
 
-def sentence_of(rule: Rule, number: float, rows: int) -> str:
-    """Say how many rows would be enough, of a check with this value or difference."""
-    true = number if rule.expected is None else rule.expected
-    what = f"the {CHANGES[rule.kind]} of {rule.of}" if rule.is_change else str(rule.of)
-    shown = 0.0 - true if rule.kind == "max_drop" and rule.expected is None else true
+def sentence_of(rule: Rule, value: float, baseline: float | None, rows: int) -> str:
+    """Say how many rows would be enough, of a check with this value and perhaps its baseline's."""
+    shown, what = rule.expected, str(rule.of)
+    if rule.is_change and baseline is not None:
+        what = f"the {'relative ' * (rule.kind == 'max_relative_drop')}{CHANGES[rule.kind]} of {rule.of}"
+        shown = rule.change(value, baseline) if shown is None else shown
+    shown = value if shown is None else shown
     return f"If {what} is really {shown:.4g}, {rows:,} rows like these would be enough to pass in 4 of 5 cases."
 
 
@@ -110,12 +112,12 @@ def planned(rule: Rule, models: Models, how: IntervalOptions, power: float = POW
 
     Of two models, the numbers are of the first, if the second has as many times its data, too.
     """
-    models = models if rule.is_change else models.first
+    models = models.keeping(rule.kept) if rule.is_change else models.first
     values = models.values(rule.of)
-    value = None if values is None else values[0] - sum(values[1:])
+    value = None if values is None else models.difference(values)
     expected = value
     if rule.expected is not None:
-        expected = 0.0 - rule.expected if rule.kind == "max_drop" else rule.expected
+        expected = rule.difference_at(rule.expected, 0.0 if values is None else values[-1])
     try:
         if value is None or expected is None:
             raise Unplanned("There is no value")  # noqa: TRY301  # one of several reasons

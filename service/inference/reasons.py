@@ -16,7 +16,7 @@ _MOST_SIGNIFICANT = 17
 def missed(rule: Rule, value: float, where: str = "") -> str:
     """Say that the value is beyond the bound."""
     value_text, bound = _apart(value, rule.bound)
-    return f"{rule.of}{where} is {value_text}, {_beyond(rule)} {rule.kind} {bound}."
+    return f"{rule.named}{where} is {value_text}, {_beyond(rule)} {rule.kind} {bound}."
 
 
 def out_of_reach(rule: Rule, value: float, interval: Interval, where: str = "") -> str:
@@ -24,7 +24,7 @@ def out_of_reach(rule: Rule, value: float, interval: Interval, where: str = "") 
     end, _ = rule.ends_of(interval.lower, interval.upper)
     word = "high" if rule.is_ceiling else "low"
     end_text, bound = _apart(end, rule.bound)
-    what, may = f"{rule.of}{where} is {_short(value)}", f"it may be as {word} as {end_text}"
+    what, may = f"{rule.named}{where} is {_short(value)}", f"it may be as {word} as {end_text}"
     return f"{what}, but with {_percent(interval)} confidence {may}, {_beyond(rule)} {rule.kind} {bound}."
 
 
@@ -48,17 +48,35 @@ def changed(rule: Rule, value: float, baseline: float, interval: Interval | None
         change = rule.ends_of(interval.lower, interval.upper)[rule.is_lenient]
     change = change if rule.is_ceiling else 0.0 - change
     text, bound = _apart(change, rule.bound)
+    if rule.kind == "max_relative_drop":
+        return _below_share(rule, f"{rule.named}{where}", (value, baseline), interval)
     if rule.bound < 0:
-        return _not_moved(rule, f"{rule.of}{where} {from_to}", _apart(0.0 - change, -rule.bound), interval)
+        return _not_moved(rule, f"{rule.named}{where} {from_to}", _apart(0.0 - change, -rule.bound), interval)
     verb, participle, _ = _RISE if rule.is_ceiling else _FALL
     if interval is None:
         old, new = _short(baseline), _short(value)
-        return f"{rule.of}{where} {verb} by {text}, from {old} to {new}, more than {rule.kind} {bound}."
+        return f"{rule.named}{where} {verb} by {text}, from {old} to {new}, more than {rule.kind} {bound}."
     least = "at least" if rule.is_lenient else "as much as"
     may = verb if rule.is_lenient else f"may have {participle}"
     return (
-        f"{rule.of}{where} {from_to}; with {_percent(interval)} confidence it {may} by {least} {text}, "
+        f"{rule.named}{where} {from_to}; with {_percent(interval)} confidence it {may} by {least} {text}, "
         f"more than {rule.kind} {bound}."
+    )
+
+
+def _below_share(rule: Rule, what: str, values: tuple[float, float], interval: Interval | None) -> str:
+    """Say that the metric dropped by too great a share of the baseline's, or may have."""
+    value, baseline = values
+    if interval is None:
+        text, bound = _apart(1 - value / baseline, rule.bound)
+        old, new = _short(baseline), _short(value)
+        return f"{what} dropped by {text} of its {old}, to {new}, more than {rule.kind} {bound}."
+    from_to = f"went from {_short(baseline)} to {_short(value)}" if value != baseline else f"stayed at {_short(value)}"
+    below = _short(0.0 - rule.ends_of(interval.lower, interval.upper)[rule.is_lenient])
+    may = "is at least" if rule.is_lenient else "may be as much as"
+    return (
+        f"{what} {from_to}; with {_percent(interval)} confidence it {may} {below} below {plain(rule.kept)} times the "
+        f"baseline's, the least that {rule.kind} {plain(rule.bound)} allows."
     )
 
 
@@ -79,7 +97,7 @@ def apart(rule: Rule, greatest: tuple[str, float], least: tuple[str, float], int
     """Say how far two slices, each with its value, are apart, or may be."""
     gap = greatest[1] - least[1]
     text, bound = _apart(gap, rule.bound)
-    what = f"{rule.of}{greatest[0]} is {_short(greatest[1])}, and{least[0]} {_short(least[1])}: a gap of"
+    what = f"{rule.named}{greatest[0]} is {_short(greatest[1])}, and{least[0]} {_short(least[1])}: a gap of"
     if interval is None:
         return f"{what} {text}, above {rule.kind} {bound}."
     if gap <= rule.bound:
@@ -92,7 +110,9 @@ def apart(rule: Rule, greatest: tuple[str, float], least: tuple[str, float], int
 
 def straddling(rule: Rule, bounds: Enclosure) -> str:
     """Say that open groups allow values on both sides of the bound, and what would decide the rule."""
-    what = f"The difference of {rule.of}" if rule.is_change else f"{rule.of}"
+    what = f"The difference of {rule.named}" if rule.is_change else f"{rule.named}"
+    if rule.kind == "max_relative_drop":
+        what = f"{rule.named} less {plain(rule.kept)} times the baseline's"
     lower, upper = _apart(bounds.lower, bounds.upper) if bounds.lower < bounds.upper else (_short(bounds.lower),) * 2
     return (
         f"{what} may be anything from {lower} to {upper} (see the warning bounded). At one end, {rule.kind} "
@@ -103,12 +123,12 @@ def straddling(rule: Rule, bounds: Enclosure) -> str:
 def no_value(rule: Rule, value: float | None) -> str:
     """Say that there is no value to compare with the bound, why, and what would decide the rule."""
     whose = "" if value is None else " in the baseline"
-    return f"{rule.of} has no value{whose}, so the rule cannot be decided: {_why_no_value(rule)}."
+    return f"{rule.named} has no value{whose}, so the rule cannot be decided: {_why_no_value(rule)}."
 
 
 def no_baseline(rule: Rule) -> str:
     """Say that only the evaluation has a value, and why."""
-    return f"{rule.of} has no value in the baseline, so baseline and difference are null: {_why_no_value(rule)}."
+    return f"{rule.named} has no value in the baseline, so baseline and difference are null: {_why_no_value(rule)}."
 
 
 _WHERE_UNDEFINED = {
@@ -135,6 +155,8 @@ _WITHOUT_VALUE = {
 
 def _why_no_value(rule: Rule) -> str:
     decision = rule.decision
+    if rule.average or rule.decide:
+        return "it is undefined for some class, or for all of them together; /v1/classes shows the numbers of each"
     if decision is None:
         return _WITHOUT_VALUE.get(rule.metric, "a warning says why")
     if decision.limits:
@@ -148,7 +170,7 @@ def _why_no_value(rule: Rule) -> str:
 def no_interval(rule: Rule, where: str = "") -> str:
     """Say that there is no interval, and so no confidence."""
     what = "the difference of " if rule.is_change else ""
-    return f"There is no interval for {what}{rule.of}{where}, as a warning says, so the rule cannot be decided."
+    return f"There is no interval for {what}{rule.named}{where}, as a warning says, so the rule cannot be decided."
 
 
 def _beyond(rule: Rule) -> str:

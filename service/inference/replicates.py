@@ -58,16 +58,16 @@ class Replicates:
             return 1.0
         return max(p_value_by_level(middle.lower, ends), 2 / (self.values.size + 1))
 
-    def less(self, other: "Replicates", *, paired: bool) -> "Replicates":
-        """Subtract the other's values: those of the same resamples if `paired`, else of resamples of other examples."""
+    def less(self, other: "Replicates", kept: float = 1.0, *, paired: bool) -> "Replicates":
+        """Subtract a share of the other's values: of the same resamples if `paired`, else of other examples."""
         left_out: Sequence[LeftOut] | None = None
         if self.left_out is not None and other.left_out is not None:
             if paired:
                 both = zip(self.left_out, other.left_out, strict=True)
-                left_out = [LeftOut(one.values - two.values, one.examples) for one, two in both]
+                left_out = [LeftOut(one.values - kept * two.values, one.examples) for one, two in both]
             else:
-                left_out = [*self.left_out, *(LeftOut(-each.values, each.examples) for each in other.left_out)]
-        return Replicates(self.values - other.values, left_out)
+                left_out = [*self.left_out, *(LeftOut(-kept * each.values, each.examples) for each in other.left_out)]
+        return Replicates(self.values - kept * other.values, left_out)
 
 
 def replicated(

@@ -1,9 +1,10 @@
 """The rules of a gate: a metric, a bound, and how certain the verdict must be.
 
-    bound       one of min, max, max_drop, max_rise and max_gap, inclusive; drops and rises are of the difference from a
-                baseline, a gap is that between the greatest and the least of some slices
+    bound       one of BOUNDS, inclusive; drops and rises are of the difference from a baseline, a gap is that between
+                the greatest and the least of some slices
     confidence  the level of the interval whose unfavourable end must meet the bound
     slices      the columns in each combination of whose values the rule must hold
+    classes     of several classes, those for each of which it must hold; `average` is of all of them
 
 Knows metrics and numbers only.
 """
@@ -20,14 +21,20 @@ from service.curves.partial_areas import PartialRange
 from service.curves.reliability import ReliabilityOptions
 from service.inference.metric import Metric
 
-BOUNDS = ("min", "max", "max_drop", "max_rise", "max_gap")
+BOUNDS = ("min", "max", "max_drop", "max_relative_drop", "max_rise", "max_gap")
 """The kinds of bounds."""
 
 INCONCLUSIVE = {"fail": "failed", "pass": "passed", "undecided": "undecided"}
 """{what a rule may say about an interval on both sides of its bound: the status of its check}"""
 
-CHANGES = {"max_drop": "drop", "max_rise": "rise"}
+CHANGES = {"max_drop": "drop", "max_relative_drop": "drop", "max_rise": "rise"}
 """{bound of the difference from a baseline: what `prove` says to fail only if it is proven}"""
+
+ALL, CLASS = "all", "class"
+"""What means all classes, and what a check calls the column of their names."""
+
+CALLED = Decision(at_threshold=0.5)
+"""The decision on scores that are 1 for what is called, and 0 for what is not."""
 
 ROUNDING = 2.0**-52
 """Tolerance: a drop from 0.85 to 0.84 is 0.010000000000000009 in doubles, and must meet a bound of 0.01. It is
@@ -44,13 +51,16 @@ class Rule:
     """One rule, in the contract's terms; exactly one of BOUNDS is given.
 
     confidence  the two-sided level of the interval whose unfavourable end must meet the bound.
-    prove       "drop" or "rise": a `max_drop` or `max_rise` fails only if the interval proves it.
+    prove       "drop" or "rise": a bound of the difference fails only if the interval proves that it is missed.
     inconclusive  what the check is if the interval lies on both sides of the bound; "pass" says what `prove` does.
     severity    "warn": the gate passes whatever becomes of this check.
     name        what to call it, instead of its metric.
     expected    for a plan, the value that is taken to be true, or the drop or rise.
     slices      names of columns: the rule must hold in each combination of their values.
     folds       names of columns: the rule is on the mean over the combinations of their values, for roc.
+    classes      ALL, or the names of classes, for each of which the rule must hold.
+    average      one of the averages of all classes, hand_till, or overall: a number of the whole confusion matrix.
+    decide       "highest": a row of the metric is called the class with the highest score.
     min_examples  slices whose smaller class has fewer effective examples are not judged; 1 if not given.
     """
 
@@ -60,6 +70,7 @@ class Rule:
     min: float | None = None
     max: float | None = None
     max_drop: float | None = None
+    max_relative_drop: float | None = None
     max_rise: float | None = None
     max_gap: float | None = None
     confidence: float | None = None
@@ -73,11 +84,26 @@ class Rule:
     slices: tuple[str, ...] | None = None
     folds: tuple[str, ...] | None = None
     min_examples: int | None = None
+    classes: str | tuple[str, ...] | None = None
+    average: str | None = None
+    decide: str | None = None
 
     @property
     def of(self) -> Metric:
-        """The metric, with its place."""
-        return Metric(self.metric, self.at, self.decision, self.part, self.bins)
+        """The metric, with its place; with `decide`, that of scores which are 1 for the class that is called."""
+        decision = CALLED if self.decide else self.decision
+        return Metric(self.metric, self.at, decision, self.part, self.bins)
+
+    @property
+    def named(self) -> str:
+        """The metric in a sentence, with its average."""
+        what = f"{Metric(self.metric, self.at)} by highest score" if self.decide else str(self.of)
+        return f"{self.average} {what}" if self.average else what
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What names the parts of the data in each of which the rule must hold: columns, or the class."""
+        return self.slices or ((CLASS,) if self.classes else ())
 
     @property
     def kind(self) -> str:
@@ -96,6 +122,27 @@ class Rule:
         return self.kind in CHANGES
 
     @property
+    def kept(self) -> float:
+        """How much of the baseline the difference subtracts: all of it, or for a relative drop r the share 1 - r."""
+        return 1.0 - (self.max_relative_drop or 0.0)
+
+    def difference(self, value: float | None, baseline: float | None) -> float | None:
+        """The value less the baseline's, or less what the rule keeps of that; None unless there are both."""
+        return None if value is None or baseline is None else value - self.kept * baseline
+
+    def change(self, value: float, baseline: float) -> float:
+        """How far the value has dropped or risen, as the bound counts it."""
+        if self.kind == "max_relative_drop":
+            return 1 - value / baseline
+        return value - baseline if self.is_ceiling else baseline - value
+
+    def difference_at(self, expected: float, baseline: float) -> float:
+        """The value, or the difference from a baseline's, that is expected."""
+        if self.kind == "max_relative_drop":
+            return (self.bound - expected) * baseline
+        return 0.0 - expected if self.kind == "max_drop" else expected
+
+    @property
     def is_ceiling(self) -> bool:
         """Whether less passes, rather than more."""
         return self.kind in {"max", "max_rise", "max_gap"}
@@ -103,6 +150,8 @@ class Rule:
     @property
     def limit(self) -> float:
         """The value, or the difference, that just passes."""
+        if self.kind == "max_relative_drop":
+            return 0.0
         return 0.0 - self.bound if self.kind == "max_drop" else self.bound
 
     @property
@@ -118,7 +167,7 @@ class Rule:
     @property
     def is_of_all(self) -> bool:
         """Whether it is about all rows together."""
-        return self.slices is None and self.folds is None
+        return not self.keys and self.folds is None
 
     @property
     def warns(self) -> bool:
@@ -127,12 +176,15 @@ class Rule:
 
     @property
     def title(self) -> str:
-        """Its name, or its metric with its place and its slices or folds."""
-        if self.folds is not None and not self.name:
-            return f"{self.of} averaged over {' and '.join(self.folds)}"
-        if self.name or self.slices is None:
-            return self.name or str(self.of)
-        return f"{self.of} {'over' if self.kind == 'max_gap' else 'in every'} {' and '.join(self.slices)}"
+        """Its name, or its metric with its place and its slices, classes or folds."""
+        if self.name or not (self.keys or self.folds):
+            return self.name or self.named
+        if self.folds is not None:
+            return f"{self.named} averaged over {' and '.join(self.folds)}"
+        over = "over" if self.kind == "max_gap" else "in every"
+        if isinstance(self.classes, tuple):
+            return f"{self.named} {over.removesuffix(' every')} {' and '.join(self.classes)}"
+        return f"{self.named} {over} {' and '.join(self.keys)}"
 
     def ends_of(self, lower: float, upper: float) -> tuple[float, float]:
         """The ends of an interval, the one farther from meeting the bound first."""
@@ -173,7 +225,9 @@ class Rule:
         if self.bins is not None:
             given |= asdict(self.bins)
         given |= {name: getattr(self, name) for name in _ABOUT_VERDICTS}
-        given |= {name: [*names] for name in _NAMING_COLUMNS if (names := getattr(self, name)) is not None}
+        for name in _LISTING_NAMES:
+            value = getattr(self, name)
+            given[name] = [*value] if isinstance(value, tuple) else value
         return {name: value for name, value in given.items() if value is not None}
 
     @classmethod
@@ -182,7 +236,9 @@ class Rule:
         rule = {name: value for name, value in given.items() if name in _OWN_KEYS}
         if abs(given.get("at_threshold", 0)) == LARGEST_DOUBLE:
             given = given | {"at_threshold": math.copysign(math.inf, given["at_threshold"])}
-        rule |= {name: tuple(given[name]) for name in _NAMING_COLUMNS if name in given}
+        for name in _LISTING_NAMES:
+            if isinstance(given.get(name), list):
+                rule[name] = tuple(given[name])
         decision = {name: given[name] for name in DECISION_KEYS if name in given}
         bins = {name: given[name] for name in BIN_KEYS if name in given}
         if "over" in given:
@@ -205,11 +261,14 @@ DECISION_KEYS = tuple(each.name for each in fields(Decision))
 BIN_KEYS = tuple(each.name for each in fields(ReliabilityOptions))
 """The keys of a rule that describe the bins of ece."""
 
-_ABOUT_VERDICTS = (*BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "min_examples", "expected")
+_ABOUT_VERDICTS = (
+    *("average", "decide", *BOUNDS, "confidence", "prove", "inconclusive", "severity", "name", "min_examples"),
+    "expected",
+)
 """The keys of a rule that do not name its metric."""
 
-_NAMING_COLUMNS = ("slices", "folds")
-"""The keys of a rule that name columns."""
+_LISTING_NAMES = ("slices", "folds", "classes")
+"""The keys of a rule that may be lists of names."""
 
 _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})
 
@@ -220,6 +279,7 @@ _WORDS = {
     "min": "at least",
     "max": "at most",
     "max_drop": "drop at most",
+    "max_relative_drop": "relative drop at most",
     "max_rise": "rise at most",
     "max_gap": "gap at most",
 }

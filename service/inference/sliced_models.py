@@ -40,6 +40,7 @@ class SliceModels:
 
     where    it, in a sentence: " of country DE".
     models   those that have areas there, the evaluation's first; None if one lacks them, for the `reason`.
+    certain  whether it has intervals; it has none if rows were split.
     """
 
     where: str
@@ -48,6 +49,7 @@ class SliceModels:
     models: Models | None
     estimates: Estimates | None
     reason: str | None = None
+    certain: bool = True
 
     @property
     def smaller(self) -> float:

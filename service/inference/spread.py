@@ -6,7 +6,8 @@ c w, and the variance of the area is the sum over both classes of
     m/(m-1) · Σ c v²      over kinds of c examples of weight w each,
 
 where m is their effective number, (Σ c w)²/Σ c w². With equal weights it is DeLong's (for the ROC curve). The variance
-of a difference uses the differences of influences.
+of a difference uses the differences of influences; the variance of a - f b uses
+the influences of the first less f times the influences of the second.
 
 If examples are in clusters, let V1 and V0 be the sums of v over the positives and the negatives of a cluster, and m1
 and m0 the effective clusters of both classes; with c(m) = m/(m-1) the variance is, at least 0,
@@ -65,6 +66,7 @@ class Spread:
     fewest   the effective size of the smaller class, or what its negatives can stand for if that is less; with
              clusters the least degrees of freedom.
     design_effect           as for one area.
+    kept     the share of the second area that is subtracted.
     """
 
     error: float
@@ -73,6 +75,7 @@ class Spread:
     one_minus_correlation: float
     fewest: float
     design_effect: float | None = None
+    kept: float = 1.0
 
     def times(self, factor: float) -> "Spread":
         """The spread with this many times the examples: errors are divided by its root, and the jump by it."""
@@ -85,6 +88,7 @@ class Spread:
             self.one_minus_correlation,
             max(self.fewest * factor, LEAST_FREEDOM),
             self.design_effect,
+            self.kept,
         )
 
 
@@ -136,28 +140,29 @@ def _stand_ins(strata: Strata, area: Area) -> float:
     return strata.stand_ins if is_of_precision(area) else math.inf
 
 
-def paired_spread(strata: Strata, area: Area = "roc") -> Spread:
-    """The spread of the difference of the areas of two evaluations of the same examples.
+def paired_spread(strata: Strata, area: Area = "roc", kept: float = 1.0) -> Spread:
+    """The spread of the first area less a share of the second, of two evaluations of the same examples.
 
     It is computed from the differences of influences, so that nearly equal evaluations lose no digits.
     """
     one, other = (_influences(strata, evaluation, area) for evaluation in range(2))
-    moves = _moves(strata, [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)])
+    moves = _moves(strata, [(u - kept * v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)])
     of_each = [_moves(strata, one)], [_moves(strata, other)]
     if strata.clustered is not None:
-        found = _clustered_spread([moves], of_each)
+        found = _clustered_spread([moves], of_each, kept)
     else:
-        found = _spread(moves, (_error(of_each[0][0]), _error(of_each[1][0])))
+        found = _spread(moves, (_error(of_each[0][0]), _error(of_each[1][0])), kept)
     return replace(found, fewest=min(found.fewest, _stand_ins(strata, area)))
 
 
-def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc") -> Spread:
-    """The spread of the difference of the areas of two evaluations of different examples, which may share clusters."""
+def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc", kept: float = 1.0) -> Spread:
+    """The same of two evaluations of different examples, which may share clusters."""
     one, other = (_moves(strata, _influences(strata, 0, area)) for strata in (current, baseline))
+    part = [replace(each, unit=kept * each.unit) for each in other]
     if current.clustered is not None or baseline.clustered is not None:
-        found = _clustered_spread([one, other], ([one], [other]))
+        found = _clustered_spread([one, part], ([one], [other]), kept)
     else:
-        found = _spread([*one, *other], (_error(one), _error(other)), one_minus_correlation=1.0)
+        found = _spread([*one, *part], (_error(one), _error(other)), kept, one_minus_correlation=1.0)
     return replace(found, fewest=min(found.fewest, *(_stand_ins(each, area) for each in (current, baseline))))
 
 
@@ -191,14 +196,16 @@ def _roc_influences(strata: Strata, *, difference: bool) -> list[tuple[FloatArra
     return [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)]
 
 
-def _spread(moves: Sequence[_Moves], errors: tuple[float, float], one_minus_correlation: float | None = None) -> Spread:
+def _spread(
+    moves: Sequence[_Moves], errors: tuple[float, float], kept: float, one_minus_correlation: float | None = None
+) -> Spread:
     error, unit = _error(moves), _largest(moves)
     jump = 0.0
     if unit > 0:
         jump = unit * sum(each.power(3, unit) for each in moves) / sum(each.power(2, unit) for each in moves)
     if one_minus_correlation is None:
-        one_minus_correlation = _apart(error, errors)
-    return Spread(error, jump, errors, one_minus_correlation, min(each.effective for each in moves))
+        one_minus_correlation = _apart(error, (errors[0], kept * errors[1]))
+    return Spread(error, jump, errors, one_minus_correlation, min(each.effective for each in moves), kept=kept)
 
 
 def _apart(error: float, errors: tuple[float, float]) -> float:
@@ -208,7 +215,7 @@ def _apart(error: float, errors: tuple[float, float]) -> float:
 
 
 def _clustered_spread(
-    evaluated: Sequence[_Evaluated], of_each: tuple[Sequence[_Evaluated], Sequence[_Evaluated]]
+    evaluated: Sequence[_Evaluated], of_each: tuple[Sequence[_Evaluated], Sequence[_Evaluated]], kept: float
 ) -> Spread:
     """The spread of a difference, of which at least one evaluation has clusters."""
     error, effect = _clustered_error(evaluated)
@@ -219,7 +226,7 @@ def _clustered_spread(
         powers = [_powers(evaluated, exponent, unit) for exponent in (3, 2)]
         jump = unit * powers[0] / powers[1] if powers[1] > 0 else 0.0
     fewest = min(each.clusters.freedom(effect or 1.0) if each.clusters else each.effective for each in classes)
-    return Spread(error, jump, (one, other), min(_apart(error, (one, other)), 2.0), fewest, effect)
+    return Spread(error, jump, (one, other), min(_apart(error, (one, kept * other)), 2.0), fewest, effect, kept)
 
 
 def _clustered_error(evaluated: Sequence[_Evaluated]) -> tuple[float, float | None]:

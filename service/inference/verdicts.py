@@ -4,6 +4,7 @@
                 model passes only if its data show that it meets the bound
     max_drop    likewise the difference from the baseline: with `confidence`, a test of non-inferiority; with `prove`,
                 the favourable end, so that a model fails only if its data show that it dropped too far
+    max_relative_drop r   likewise the value less 1 - r of the baseline's, which must not be below 0
     max_rise    the same for what should be low
     undecided   if there is no value, or no interval for a rule with confidence, or open groups allow either verdict
 
@@ -52,9 +53,10 @@ class GateOptions:
         return self.intervals or IntervalOptions()
 
     @property
-    def wanted(self) -> list[tuple[Metric, bool]]:
-        """The metrics that need an interval, each with whether the interval is of the difference."""
-        return [(rule.of, rule.is_change) for rule in self.rules if self.wants_interval(rule) and rule.is_of_all]
+    def wanted(self) -> list[tuple[Metric, float | None]]:
+        """The metrics that need an interval; with `kept` for one of the difference, else with None."""
+        asked = (rule for rule in self.rules if self.wants_interval(rule) and rule.is_of_all)
+        return [(rule.of, rule.kept if rule.is_change else None) for rule in asked]
 
     def wants_interval(self, rule: Rule) -> bool:
         """Whether the check of a rule needs an interval."""
@@ -76,7 +78,7 @@ class Check:
 
     value       the metric, of the evaluation.
     interval    of the value; for a bound of the difference, of that.
-    difference  value - baseline.
+    difference  value - baseline; for a relative drop r, value - (1 - r) baseline.
     p_value     two-sided, of the difference.
     reason      one sentence; empty if it passed.
     bounds      of the value, or of the difference if that has the bound, if there are open groups; the numbers are then
@@ -107,15 +109,16 @@ class Check:
 def check_of(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:
     """Check a rule over all rows."""
     value, baseline = estimates.value(rule.of), estimates.baseline_value(rule.of)
-    difference = None if value is None or baseline is None else value - baseline
+    difference = rule.difference(value, baseline)
     interval = None
     if options.wants_interval(rule):
-        interval = estimates.interval(rule.of, options.level(rule), difference=rule.is_change)
+        kept = rule.kept if rule.is_change else None
+        interval = estimates.interval(rule.of, options.level(rule), kept=kept)
     status, reason = verdict_of(rule, value, baseline, interval)
     p_value = None
     always = rule.of.family == "roc" and not is_resampled(rule.of, options.how.method, difference=True)
     if difference is not None and (always or (rule.is_change and interval is not None)):
-        p_value = estimates.p_value(rule.of)
+        p_value = estimates.p_value(rule.of, rule.kept)
     return Check(rule, status, value, interval, baseline, difference, p_value, reason)
 
 
@@ -141,15 +144,15 @@ def verdict_of(
     return status, missed(rule, value, where) if status == "failed" else still_possible(rule, value, known, where)
 
 
-def slack_of(value: float, baseline: float) -> float:
-    """The tolerance for a difference of two values."""
-    return ROUNDING * max(1.0, abs(value), abs(baseline))
+def slack_of(rule: Rule, value: float, baseline: float) -> float:
+    """The tolerance for a difference of two values; that of a relative drop is rounded twice more."""
+    return (1 + (rule.kept != 1)) * ROUNDING * max(1.0, abs(value), abs(baseline))
 
 
 def _change_verdict(
     rule: Rule, value: float, baseline: float, interval: Interval | None, where: str = ""
 ) -> tuple[str, str]:
-    change, slack = value - baseline, slack_of(value, baseline)
+    change, slack = value - rule.kept * baseline, slack_of(rule, value, baseline)
     status = status_of(rule, change, interval, slack)
     if status == "passed":
         return status, ""

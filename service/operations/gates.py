@@ -1,7 +1,10 @@
 """`POST /v1/gates`: a verdict by rules."""
 
+from dataclasses import replace
 from typing import Any
 
+from service.curves.class_scores import ClassScores
+from service.inference.class_gate import evaluate_class_gate
 from service.inference.gate import Gate, evaluate_gate
 from service.operations.operation import Operation, Selection
 from service.operations.shared_cells import CLUSTERS_OBJECT, PREVALENCE_VALUE
@@ -10,7 +13,7 @@ from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.infinite import FiniteScores
 from service.wire.answers.parts import ABSENT, AnswerValue
 from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED
-from service.wire.formats.tables import BY_RULES, TableForm, with_baseline
+from service.wire.formats.tables import BY_RULES_OF_CLASSES, TableForm, with_baseline
 from service.wire.limits import Limits
 from service.wire.media_types import MARKDOWN, XML
 from service.wire.requests.gates_schemas import GatesRequest, GatesRequestSchema
@@ -26,7 +29,13 @@ class _Checks(AnswerValue):
 
 
 def _evaluate(checked: GatesRequest, _selection: Selection, _limits: Limits) -> Gate:
-    return evaluate_gate(checked.evaluation, checked.baseline, checked.options)
+    ours, theirs, options = checked.evaluation, checked.baseline, checked.options
+    if isinstance(ours, ClassScores) or isinstance(theirs, ClassScores):
+        assert isinstance(ours, ClassScores)  # noqa: S101  # the schema takes both, or neither
+        assert theirs is None or isinstance(theirs, ClassScores)  # noqa: S101  # as above
+        found = evaluate_class_gate(ours, theirs, options)
+        return replace(found, warnings=checked.warnings + found.warnings)
+    return evaluate_gate(ours, theirs, options)
 
 
 OPERATION = Operation(
@@ -35,7 +44,7 @@ OPERATION = Operation(
     form=TableForm(
         query_fields("gates", GatesRequestSchema()),
         (PAIRED, COUNTS, GROUPS),
-        BY_RULES,
+        BY_RULES_OF_CLASSES,
         then=with_baseline,
         answers_tables=False,
     ),

@@ -157,7 +157,9 @@ def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
     metric = draw(st.sampled_from(schema("Rule")["properties"]["metric"]["enum"][:-1]))
     rule: dict[str, Any] = {"metric": metric, draw(st.sampled_from(["min", "max"])): draw(BOUNDS)}
     if drops and draw(st.booleans()):
-        rule = {"metric": metric, "max_drop": draw(st.sampled_from([-1, -0.0, 0.05, 1]))}
+        kinds = {"max_drop": [-1, -0.0, 0.05, 1], "max_relative_drop": [0, 0.05, 0.9]}
+        kind = draw(st.sampled_from([*kinds]))
+        rule = {"metric": metric, kind: draw(st.sampled_from(kinds[kind]))}
     if metric == "partial":
         low = draw(st.floats(0, 0.5))
         rule |= {"over": draw(st.sampled_from(["fpr", "tpr", "recall"])), "from": low, "to": draw(st.floats(0.75, 1))}
@@ -167,7 +169,9 @@ def rules(draw: st.DrawFn, *, drops: bool) -> dict[str, Any]:
         rule["at"] = draw(st.one_of(st.floats(0, 1), LAMBDAS))
     if metric not in WITHOUT_INTERVAL and draw(st.booleans()):
         rule["confidence"] = draw(LEVELS)
-        rule |= draw(st.sampled_from([{}, {"prove": "drop"}])) if "max_drop" in rule else {}
+        rule |= (
+            draw(st.sampled_from([{}, {"prove": "drop"}])) if {"max_drop", "max_relative_drop"} & rule.keys() else {}
+        )
     return rule
 
 

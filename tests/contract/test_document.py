@@ -253,7 +253,13 @@ class TestRequest:
         assert schema(name)["additionalProperties"] is False
 
     @pytest.mark.parametrize(
-        "name", ["CurvesRequest", "TuningSample", "TradeoffsRequest", "NamedEvaluation", "GatesRequest", "Baseline"]
+        "name", ["CurvesRequest", "TuningSample", "TradeoffsRequest", "NamedEvaluation", "PlansRequest"]
     )
     def test_a_label_is_any_value(self, name: str) -> None:
         assert schema(name)["properties"]["labels"]["items"] == {}
+
+    @pytest.mark.parametrize("name", ["GatesRequest", "Baseline"])
+    def test_scores_and_labels_of_one_class_or_several(self, name: str) -> None:
+        """A list, or an object by class: the contract has no alternatives, so it takes anything."""
+        for field in ("scores", "labels"):
+            assert not {"type", "items"} & schema(name)["properties"][field].keys()

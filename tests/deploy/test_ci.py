@@ -148,6 +148,7 @@ def test_the_readme_lists_every_file(root: Path) -> None:
     folder = root / "deploy/ci"
     text = (folder / "README.md").read_text()
     rows = re.findall(r"^\| \[(.+?)\]\((.+?)\)", text, re.MULTILINE)
-    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - {"README.md"}
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    files -= {"README.md", "github/pull_request.py"}  # the action runs it
     assert {name for name, _ in rows} == {target for _, target in rows} == files
     assert all((folder / target).exists() for target in re.findall(r"\]\(([^)#]+)\)", text))

@@ -35,11 +35,6 @@ def compose(root: Path) -> dict[str, Any]:
     return load(root / "deploy/compose.yaml")
 
 
-@pytest.fixture(scope="module")
-def pod(root: Path) -> dict[str, Any]:
-    return load(root / "deploy/kubernetes/deployment.yaml")["spec"]["template"]["spec"]
-
-
 def containers(pod: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {container["name"]: container for container in pod["containers"]}
 
@@ -64,20 +59,8 @@ def test_the_image_gets_what_it_copies(root: Path) -> None:
     assert all(any(fnmatchcase(path, pattern) for path in let_through - {BILL}) for pattern in patterns)
 
 
-@pytest.mark.all
-def test_kubernetes(root: Path) -> None:
-    files = load(root / "deploy/kubernetes/kustomization.yaml")["resources"]
-    there = {path.name for path in (root / "deploy/kubernetes").glob("*.yaml")}
-    assert {*files, "kustomization.yaml"} == there
-    run("kubernetes-validate", "--strict", "--quiet", *(f"deploy/kubernetes/{name}" for name in files), root=root)
-
-
-def test_kustomization_names_what_there_is(root: Path, pod: dict[str, Any]) -> None:
-    kustomization = load(root / "deploy/kubernetes/kustomization.yaml")
-    (generated,) = kustomization["configMapGenerator"]
-    assert all((root / "deploy/kubernetes" / file).is_file() for file in generated["files"])
-    assert generated["name"] in {volume.get("configMap", {}).get("name") for volume in pod["volumes"]}
-    assert {image["name"] for image in kustomization["images"]} <= {one["image"] for one in pod["containers"]}
+def check_memory(limit: str) -> None:
+    assert int(re.match(r"\d+", limit)[0]) * GIBIBYTE > SETTINGS.slots * SETTINGS.big_memory_bytes
 
 
 def check_restrictions(pod: dict[str, Any]) -> None:
@@ -92,26 +75,8 @@ def check_restrictions(pod: dict[str, Any]) -> None:
         assert {mount["name"] for mount in container["volumeMounts"]} <= volumes
 
 
-def test_pods_are_restricted_and_limited(pod: dict[str, Any]) -> None:
-    check_restrictions(pod)
-    assert all({"livenessProbe", "readinessProbe"} <= set(container) for container in pod["containers"])
-
-
-def test_pods_go_in_order(pod: dict[str, Any]) -> None:
-    """nginx accepts requests for some seconds and then none; the service accepts them for longer than nginx does."""
-    both = containers(pod)
-    (drain,) = (int(one["value"]) for one in both["rocpr"]["env"] if one["name"] == "ROCPR_DRAIN_SECONDS")
-    waits = int(both["nginx"]["lifecycle"]["preStop"]["exec"]["command"][1])
-    assert waits < drain
-    assert drain + AFTER_THE_DRAIN < pod["terminationGracePeriodSeconds"]
-    probe = both["rocpr"]["readinessProbe"]
-    assert probe["periodSeconds"] * probe["failureThreshold"] < waits
-
-
-def test_memory_holds_the_helpers(compose: dict[str, Any], pod: dict[str, Any]) -> None:
-    limits = [compose["services"]["rocpr"]["mem_limit"], containers(pod)["rocpr"]["resources"]["limits"]["memory"]]
-    for limit in limits:
-        assert int(re.match(r"\d+", limit)[0]) * GIBIBYTE > SETTINGS.slots * SETTINGS.big_memory_bytes
+def test_memory_holds_the_helpers(compose: dict[str, Any]) -> None:
+    check_memory(compose["services"]["rocpr"]["mem_limit"])
 
 
 def test_compose_names_what_there_is(root: Path, compose: dict[str, Any]) -> None:

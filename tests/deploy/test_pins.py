@@ -18,12 +18,12 @@ ACTION = re.compile(r"[\w./-]+@[0-9a-f]{40}")
 NAMED_ACTION = re.compile(rf"uses: ({ACTION.pattern}) # v\d+\.\d+\.\d+$", re.MULTILINE)
 """With the release of that commit, which Renovate also reads."""
 EXCEPTIONS = {
-    "rocpr": "built from this checkout by deploy/Dockerfile; a cluster names its own copy in kustomization.yaml",
+    "rocpr": "built from this checkout by deploy/Dockerfile; a cluster names its own copy in the chart's values",
     "rocpr-spark": "built by deploy/spark/Dockerfile",
     "$ROCPR_IMAGE": "that copy, in a registry which only the reader knows",
     "./.github/workflows/ci.yml": "of the same commit as the workflow that uses it",
 }
-MANAGERS = {"dockerfile", "docker-compose", "kubernetes", "github-actions", "pip-compile"}
+MANAGERS = {"dockerfile", "docker-compose", "kubernetes", "helm-values", "github-actions", "pip-compile"}
 
 
 def in_yaml(node: Any) -> Iterator[str]:
@@ -68,8 +68,9 @@ def references_in(path: Path) -> Iterator[str]:
 
 
 def files(root: Path) -> list[Path]:
-    """Whatever may name an image or an action."""
+    """Whatever may name an image or an action; a chart's templates name those of its values."""
     found = [path for folder in (".github", "deploy") for path in sorted((root / folder).rglob("*")) if path.is_file()]
+    found = [path for path in found if path.parent.name != "templates"]
     return [path for path in found if path.suffix in {".yml", ".yaml"} or path.name in {"Dockerfile", "Jenkinsfile"}]
 
 
@@ -128,9 +129,8 @@ def test_renovate_knows_every_kind_of_file(root: Path, renovate: dict[str, Any])
     assert set(renovate["enabledManagers"]) == MANAGERS
     assert "config:best-practices" in renovate["extends"]  # pins the digests of images and actions
     for manager, expected in {
-        "kubernetes": [
-            path for folder in ("kubernetes", "spark") for path in (root / "deploy" / folder).glob("*.yaml")
-        ],
+        "kubernetes": sorted((root / "deploy/spark").glob("*.yaml")),
+        "helm-values": [root / "deploy/helm/rocpr/values.yaml"],
         "pip-compile": sorted((root / "deploy").glob("requirements*.txt")),
     }.items():
         patterns = renovate[manager]["managerFilePatterns"]

@@ -12,8 +12,9 @@ from service.curves.class_scores import ClassScores
 from service.curves.classes import AVERAGED_AREAS, AVERAGES, evaluate_classes
 from service.curves.clusters import Clusters
 from service.curves.confusion import ConfusionTable
-from service.inference.class_averages import ClassIntervals, _RowMoves, _samples, class_intervals
+from service.inference.class_averages import ClassIntervals, class_intervals
 from service.inference.intervals import IntervalOptions, normal_quantile
+from service.inference.row_moves import RowMoves, samples_of
 from tests import reference_classes as reference
 from tests.curves.test_row_metrics import TWELVE
 
@@ -40,8 +41,8 @@ def found(of: ClassScores, **options: Any) -> ClassIntervals:
 
 def errors(of: ClassScores) -> dict[tuple[str, str], float]:
     """{area, average: its standard error}."""
-    moves = _RowMoves(of, evaluate_classes(of))
-    for number, sample in _samples(of):
+    moves = RowMoves(of, evaluate_classes(of))
+    for number, sample in samples_of(of):
         moves.add(number, *ConfusionTable.from_sample_with_rows(sample))
     moves.add_pooled(of)
     return {(area, AVERAGES[place]): error.error for area, place, _, error in moves.errors()}
@@ -227,8 +228,8 @@ def test_errors_of_clusters_are_sums_over_all_pairs_of_classes(weights: list[flo
     scores = {name: (random.random(48) + [label == name for label in labels]).tolist() for name in "cdo"}
     numbers = random.integers(0, 12, 48).tolist()
     of = given(scores, labels, weights, clusters=Clusters.of(numbers))
-    moves = _RowMoves(of, evaluate_classes(of))
-    for number, sample in _samples(of):
+    moves = RowMoves(of, evaluate_classes(of))
+    for number, sample in samples_of(of):
         moves.add(number, *ConfusionTable.from_sample_with_rows(sample))
     moves.add_pooled(of)
     masses = np.ones(48) if weights is None else np.array(weights)

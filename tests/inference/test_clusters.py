@@ -155,7 +155,7 @@ def intervals_of(models: Models, *, difference: bool) -> list[Interval | None]:
         Metric("average_precision"),
         Metric(PARTIAL, part=PartialRange("fpr", 0, 0.5)),
     ]
-    return [estimates.interval(metric, 0.95, difference=difference) for metric in metrics]
+    return [estimates.interval(metric, 0.95, kept=1.0 if difference else None) for metric in metrics]
 
 
 @examples(40)
@@ -228,7 +228,7 @@ def test_worked_numbers() -> None:
     assert (alone.standard_error, alone.design_effect) == pytest.approx((0.035260, 2.374), abs=5e-4)
     for paired_ in (True, False):  # the same rows of the same clusters are the same pairs
         both = Estimates(Models.of(candidate, sample, paired=paired_), IntervalOptions())
-        difference = both.interval(roc, 0.95, difference=True)
+        difference = both.interval(roc, 0.95, kept=1.0)
         assert difference is not None
         assert (difference.lower, difference.upper) == pytest.approx((-0.0997, 0.0569), abs=5e-5)
     ignored = Estimates(Models.of(replace(sample, clusters=None)), IntervalOptions()).interval(roc, 0.95)
@@ -416,13 +416,13 @@ def test_paired_rates_of_clusters() -> None:
         estimates = Estimates(Models.of(*both, paired=True), IntervalOptions())
         for name in ("recall", "precision"):
             metric = Metric(name, decision=decision)
-            interval = estimates.interval(metric, 0.95, difference=True)
+            interval = estimates.interval(metric, 0.95, kept=1.0)
             assert interval is not None
             results.append((interval.upper - interval.lower, estimates.p_value(metric)))
             # The p-value is that of the interval.
             p_value = estimates.p_value(metric)
             assert p_value is not None
-            at_p = estimates.interval(metric, 1 - p_value, difference=True)
+            at_p = estimates.interval(metric, 1 - p_value, kept=1.0)
             assert at_p is not None
             assert min(abs(at_p.lower), abs(at_p.upper)) < 1e-6
     for (single, p_of_single), (ours, p_of_ours) in zip(results[:2], results[2:], strict=True):

@@ -77,6 +77,28 @@ def test_an_area_by_its_textbook_formula() -> None:
     assert lower(found.factor * 0.99) < 0.98
 
 
+def test_a_relative_drop_of_nothing_is_planned_as_no_drop() -> None:
+    assert plan(max_relative_drop=0.0, expected=-0.001).factor == pytest.approx(
+        plan(max_drop=0.0, expected=-0.001 * BOTH.values(Rule("roc", min=0).of)[1]).factor, rel=1e-3
+    )
+
+
+@pytest.mark.parametrize("rule", [{"metric": "roc"}, {"metric": "recall", "decision": Decision(at_threshold=0.5)}])
+def test_a_relative_drop_of_a_baseline_near_1_is_planned_nearly_as_a_drop(rule: dict[str, object]) -> None:
+    """If b is near 1, a >= 0.97 b hardly differs from a >= b - 0.03; the truth is what is seen in both."""
+    relative, drop = plan(max_relative_drop=0.03, **rule), plan(max_drop=0.03, **rule)
+    assert relative.expected == relative.value == pytest.approx(0.03 + (drop.value or 0.0), abs=2e-3)
+    assert relative.factor == pytest.approx(drop.factor, rel=0.35)
+
+
+def test_what_is_expected_of_a_relative_drop() -> None:
+    """A true relative drop of e leaves a margin of (r - e) b."""
+    found = plan(max_relative_drop=0.03, expected=0.01)
+    baseline = BOTH.values(Rule("roc", min=0).of)[1]  # type: ignore[index]  # there are two
+    assert found.expected == pytest.approx(0.02 * baseline, rel=1e-12)
+    assert plan(max_relative_drop=0.03, expected=0.03).factor is None
+
+
 def test_a_recall_by_wilson() -> None:
     rule = {"metric": "recall", "decision": Decision(at_threshold=0.5), "min": 0.9}
     found = plan(**rule)

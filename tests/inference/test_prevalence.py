@@ -45,7 +45,7 @@ def in_use(sample: Sample, share: float = SHARE) -> Sample:
 
 def interval_of(sample: Sample, metric: Metric, method: str = "auto") -> Interval | None:
     models, how = Models((EvaluatedModel.of(sample),)), IntervalOptions(method=method)
-    return Estimates(models, how, [(metric, False)]).interval(metric, 0.95)
+    return Estimates(models, how, [(metric, None)]).interval(metric, 0.95)
 
 
 @pytest.mark.parametrize("name", AREAS)

@@ -67,6 +67,22 @@ class TestSentences:
             "roc went from 0.75 to 0.25, which is less than the rise of 0.1 that max_drop -0.1 requires."
         )
 
+    def test_a_relative_drop(self) -> None:
+        rule = Rule("roc", max_relative_drop=0.05)
+        assert changed(rule, 0.7, 0.8, None) == (
+            "roc dropped by 0.125 of its 0.8, to 0.7, more than max_relative_drop 0.05."
+        )
+        sure = Rule("roc", max_relative_drop=0.05, confidence=0.95)
+        assert changed(sure, 0.8, 0.8, interval(-0.0125, 0.09)) == (
+            "roc stayed at 0.8; with 95 % confidence it may be as much as 0.0125 below 0.95 times the baseline's, "
+            "the least that max_relative_drop 0.05 allows."
+        )
+        proven = Rule("roc", max_relative_drop=0.05, confidence=0.95, inconclusive="pass")
+        assert changed(proven, 0.7, 0.8, interval(-0.1, -0.01), " of country DE") == (
+            "roc of country DE went from 0.8 to 0.7; with 95 % confidence it is at least 0.01 below 0.95 times the "
+            "baseline's, the least that max_relative_drop 0.05 allows."
+        )
+
     def test_a_rise(self) -> None:
         at = Decision(at_share=0.2)
         assert changed(Rule("fpr", decision=at, max_rise=0.01), 0.25, 0.125, None) == (

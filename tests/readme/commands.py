@@ -48,12 +48,14 @@ NOT_RUN = {
     ".venv/bin/python -m tests.tools.error_rates_of_gates.slices --alone 40000 --sets 1000": "its tests run cells",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.prevalence": "it takes minutes; its tests run a cell of it",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.folds": "it takes minutes; its tests run a cell of it",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates.relative_drops": "its tests run cells",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates.classes": "its tests run cells",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.parts": "it takes minutes; its tests run a cell of it",
     ".venv/bin/python -m tests.tools.mutants": "it takes an hour; its tests try its changes",
 }
 """Commands that are not run here, and why."""
 
-ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "kubectl"}
+ELSEWHERE = {"nginx", "install", "cp", "systemctl", "docker", "helm", "kubectl"}
 """Programs whose commands change a machine or need one that is set up; tests/deploy checks the files that they name."""
 
 SERVICE = "http://127.0.0.1:8000"

@@ -101,6 +101,8 @@ def test_the_errors_of_a_picture(operation: str, media_type: str) -> None:
 
 @of(PLACES)
 def test_the_contract_refuses_it_too(place: Place) -> None:
+    if place.field.shape() == {}:  # type: ignore[attr-defined]  # ours
+        return  # the contract takes anything there
     for wrong in wrong_values(place.field):
         too_few = isinstance(place.field, NumberColumn) and wrong.code == "wrong_length"  # [] counts as absent
         any_cell = isinstance(place.field, IdColumn) and wrong.code != "not_a_column"  # as in labels

@@ -10,7 +10,7 @@ import pytest
 from tests.refusals.places import DROP, QUERIES, SAMPLES, TABLE
 from tests.support import asking
 
-ONE_BOUND = "A rule needs exactly one of min, max, max_drop, max_rise and max_gap."
+ONE_BOUND = "A rule needs exactly one of min, max, max_drop, max_relative_drop, max_rise and max_gap."
 BEST = "is the best value that the data allow: it has no interval, so it takes no confidence."
 PROVE = "prove = drop needs max_drop and confidence."
 ROWS = "one of at_threshold, at_share, at_fpr, at_recall and best"
@@ -129,6 +129,44 @@ WRONG_RULES: list[tuple[dict[str, Any], str, str, str]] = [
         "/max_drop",
         "exclusive",
         "Lower fpr is better: use max_rise, not max_drop.",
+    ),
+    (
+        {"metric": "log_loss", "max_relative_drop": 0.1},
+        "/max_relative_drop",
+        "exclusive",
+        "Lower log_loss is better: use max_rise, not max_relative_drop.",
+    ),
+    (
+        {"metric": "share", "at_threshold": 0.5, "max_relative_drop": 0.1},
+        "/max_relative_drop",
+        "exclusive",
+        "Neither more nor less share is better: use min or max.",
+    ),
+    *(
+        (
+            {"metric": metric, "max_relative_drop": 0.1} | place,
+            "/max_relative_drop",
+            "exclusive",
+            f"{metric} may be negative, and then a share of it is a stricter bound: use max_drop.",
+        )
+        for metric, place in [
+            *(("gini", {}), ("prg", {})),
+            *((metric, {"at_threshold": 0.5}) for metric in ("mcc", "kappa", "youden", "markedness")),
+        ]
+    ),
+    ({"metric": "roc", "max_relative_drop": 1}, "/max_relative_drop", "out_of_range", "This must be below 1."),
+    (
+        {"metric": "roc", "max_relative_drop": -0.1},
+        "/max_relative_drop",
+        "negative",
+        "This is below 0.",
+    ),
+    ({"metric": "roc", "max_drop": 0.1, "max_relative_drop": 0.1}, "/max_relative_drop", "exclusive", ONE_BOUND),
+    (
+        {"metric": "roc", "max_relative_drop": 0.1, "expected": 0.05},
+        "/expected",
+        "exclusive",
+        "expected needs confidence.",
     ),
     ({"metric": "jaccard", "min": 0.5}, "/at", "missing", f"jaccard needs at{LAMBDA}."),
     ({"metric": "roc_hull", "min": 0.5, "confidence": 0.9}, "/confidence", "exclusive", f"roc_hull {BEST}"),

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 from marshmallow import fields
 
 from service.wire.requests import fields as own
+from service.wire.requests.class_gates_schemas import LabelsOrClasses, ScoresOrClasses
 from service.wire.requests.column_fields import ClusterColumn, IdColumn, LabelColumn, NumberColumn
 from service.wire.requests.dataset_schemas import Where
+from service.wire.requests.gate_classes import NamesOfClasses
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.prevalence_schemas import ShareOfPositives
 from service.wire.requests.slice_columns import CategoryColumns, ColumnNames
@@ -108,6 +110,24 @@ def _(field: NumberColumn) -> Iterator[Wrong]:
     if field.length is not None:
         for other in (field.length - 1, field.length + 1):
             yield Wrong([right] * other, "wrong_length", f"Must have {field.length} numbers, not {other}.")
+
+
+@wrong_values.register
+def _(field: ScoresOrClasses) -> Iterator[Wrong]:
+    """An object has columns of several classes."""
+    yield from (wrong for wrong in wrong_values.dispatch(NumberColumn)(field) if not isinstance(wrong.value, dict))
+
+
+@wrong_values.register
+def _(field: LabelsOrClasses) -> Iterator[Wrong]:
+    yield from wrong_values.dispatch(LabelColumn)(field)
+
+
+@wrong_values.register
+def _(field: NamesOfClasses) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its type
+    for value in (1, "some", True, {"0": "a"}):
+        yield Wrong(value, "not_one_of", 'Must be "all", or a list of names of classes.')
+    yield Wrong(["a", 1], "not_a_string", "Must be a string.")
 
 
 @wrong_values.register

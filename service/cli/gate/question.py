@@ -37,7 +37,7 @@ def question_of(
     texts, own_texts = rules.texts | given, rules.texts_of_baseline | own
     asked = OPERATIONS[operation]
     form = one_evaluation(READING_FIELDS) if baselines else asked.form
-    named = NamedByRules(rules.options.get("rules", []))
+    named = NamedByRules(rules.options.get("rules", []), classes=operation == "gates")
     form = replace(form, several=named)
     meaning = rules.meaning | _meaning(given)
     parts = [RequestPart(scores, form, texts, given, meaning=meaning)]

@@ -9,9 +9,10 @@ from service.cli.gate.rules_file import BASELINE_TABLE, COLUMNS, KEYS
 from service.inference.rules import BOUNDS
 from service.wire.formats.inputs import OF_ONE_EVALUATION
 from service.wire.requests.fields import Field, JsonSchema
-from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
+from service.wire.requests.gates_schemas import GatesRequestSchema
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.query_fields import query_fields
+from service.wire.requests.rule_schemas import RuleSchema
 
 
 def rules_schema() -> JsonSchema:

@@ -33,12 +33,19 @@ STATUSES = {"passed": "green", "failed": "red", "undecided": "yellow"}
 _NOT_SHOWN = {
     "value": "the metric has none, as the reasons say",
     **dict.fromkeys(("interval", "method"), "not asked for, or a warning says why"),
-    "baseline": "the metric has no value there, or the rule is over slices",
+    "baseline": "the metric has no value there, or the rule is over slices or classes",
     "difference": "one of the two has no value",
     "p": "given for roc, and with the interval of a difference",
 }
 
-_BOUND_SIGNS = {"min": ">=", "max": "<=", "max_drop": "drop <=", "max_rise": "rise <=", "max_gap": "gap <="}
+_BOUND_SIGNS = {
+    "min": ">=",
+    "max": "<=",
+    "max_drop": "drop <=",
+    "max_relative_drop": "relative drop <=",
+    "max_rise": "rise <=",
+    "max_gap": "gap <=",
+}
 
 
 def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -> Iterator[str]:
@@ -100,7 +107,8 @@ def _slice_lines(rule: Rule, check: dict[str, Any]) -> Iterator[str]:
     if listed is None:
         return
     yield ""
-    yield from (line.removeprefix("  ") for line in text_lines(f"Slices: {rule.title} {_bound(rule)}"))
+    parts = "Classes" if rule.classes else "Slices"
+    yield from (line.removeprefix("  ") for line in text_lines(f"{parts}: {rule.title} {_bound(rule)}"))
     sides = "<" * listed.keys + ">" * (len(listed.header) - listed.keys - 1) + "<"
     yield from table_lines([listed.header, *listed.rows], sides)
     if listed.ending:

@@ -76,8 +76,9 @@ def _slices_in_markdown(check: dict[str, Any]) -> Iterable[str]:
     listed = listed_slices(check)
     if listed is None:
         return
-    title = _sentence(Rule.read(check["rule"]).title)
-    yield from ("", f"Slices of {title}:", "", _row(map(_cell, listed.header)))
+    rule = Rule.read(check["rule"])
+    parts = "Classes" if rule.classes else "Slices"
+    yield from ("", f"{parts} of {_sentence(rule.title)}:", "", _row(map(_cell, listed.header)))
     yield _row(["---"] * listed.keys + ["---:"] * (len(listed.header) - listed.keys - 1) + ["---"])
     yield from (_row(map(_cell, row)) for row in listed.rows)
     if listed.ending:
@@ -171,8 +172,7 @@ def rows_needed(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for check in checks:
         if "rows_needed" in check:
             rule = Rule.read(check["rule"])
-            number = check["difference" if rule.is_change else "value"]
-            yield sentence_of(rule, number, check["rows_needed"])
+            yield sentence_of(rule, check["value"], check["baseline"], check["rows_needed"])
 
 
 def _code(name: str) -> str:

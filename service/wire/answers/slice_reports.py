@@ -42,7 +42,7 @@ def listed_slices(check: Mapping[str, Any]) -> ListedSlices | None:
     if slices is None:
         return None
     rule, places, statuses = Rule.read(check["rule"]), places_listed(slices), slices["status"]
-    names = [*(rule.slices or ())]
+    names = [*rule.keys]
     of_change = [name for name in _CHANGE if name in slices]
     with_ends = any(end is not None for end in slices["lower"])
     header = [*names, "rows", "value", *of_change, *(["interval"] if with_ends else []), "status"]

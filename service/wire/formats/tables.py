@@ -5,7 +5,7 @@ formats, nor of what is valid.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -13,8 +13,11 @@ from service.curves.classes import MOST_CLASSES
 from service.curves.comparison import MOST_EVALUATIONS
 from service.curves.evaluation import CurvesWarning
 from service.curves.slicing import MOST_SLICE_COLUMNS
+from service.inference.average_estimates import RULE_AVERAGES
+from service.inference.rules import ALL
 from service.wire.formats.inputs import (
     BASELINE,
+    CLASSES,
     CLUSTERS,
     COUNTS,
     COUNTS_COLUMNS,
@@ -98,28 +101,48 @@ class NamedByRules:
     No parameter names them, so they are found in the rules before these are checked; what is no list of names there is
     left to the schema.
 
-    given   the rules, if the parameter `rules` does not have them.
-    needed  whether the table must have them; a baseline's may be paired.
+    given    the rules, if the parameter `rules` does not have them.
+    needed   whether the table must have them; a baseline's may be paired.
+    classes  whether rules may be about several classes, each with its column of scores.
     """
 
     given: object = None
     needed: bool = True
+    classes: bool = False
     key: str = SLICES
     is_parameter: bool = False
 
+    def rules(self, parameters: Mapping[str, str]) -> object:
+        """The rules, unchecked."""
+        return json_or_none(parameters.get("rules", "")) if self.given is None else self.given
+
     def find(self, table: Table, parameters: Mapping[str, str]) -> dict[str, str]:
         """The columns that rules name: {name: name}. Raises Problem."""
-        rules = json_or_none(parameters.get("rules", "")) if self.given is None else self.given
         found: dict[str, str] = {}
-        for row, rule in enumerate(rules if isinstance(rules, list) else ()):
-            for key in (SLICES, FOLDS) if isinstance(rule, dict) else ():
-                names = rule.get(key)
+        for row, rule in enumerate(_listed(self.rules(parameters))):
+            for key in (SLICES, FOLDS):
+                names = rule.get(key) if isinstance(rule, dict) else None
                 for place, name in enumerate(names if _is_list_of_names(names) else ()):
                     if name in table.header:
                         found[name] = name
                     elif self.needed:
                         check_column(table, f"rules/{row}/{key}/{place}", name, _meant_by(name, table.header))
         return found
+
+
+def _of_classes(rules: object) -> bool:
+    """Whether a rule is about several classes."""
+    return any(isinstance(rule, dict) and _is_of_classes(rule) for rule in _listed(rules))
+
+
+def _is_of_classes(rule: Mapping[str, object]) -> bool:
+    named = rule.get("classes")
+    are_named = isinstance(named, list) and bool(named) and all(isinstance(name, str) for name in named)
+    return named == ALL or are_named or rule.get("average") in RULE_AVERAGES
+
+
+def _listed(rules: object) -> list[object]:
+    return rules if isinstance(rules, list) else []
 
 
 def _is_list_of_names(names: object) -> TypeGuard[list[str]]:
@@ -179,8 +202,18 @@ class TableForm:
         return complete(document, parameters, self.fields)
 
     def decode(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
-        """Check the parameters, and read the columns that the inputs and the parameters name."""
+        """Check the parameters and read the columns: of several classes, if a rule is about such."""
         self.check(parameters)
+        named = self.several
+        if isinstance(named, NamedByRules) and named.classes and _of_classes(named.rules(parameters)):
+            if BASELINE in parameters:
+                message = "For several classes, the baseline's scores are in a table of their own, or in JSON."
+                raise invalid_value(f"/{BASELINE}", "exclusive", message)
+            return replace(self, inputs=(CLASSES,), several=OF_CLASSES, then=None).read(table, parameters)
+        return self.read(table, parameters)
+
+    def read(self, table: Table, parameters: Mapping[str, str]) -> Decoded:
+        """Read the columns that the inputs and the parameters name."""
         named = self.several.find(table, parameters) if self.several else {}
         found = self._found(table, parameters)
         options = self._options(table, found, parameters)
@@ -329,4 +362,5 @@ OF_CLASSES = Several(
     "scores", MOST_CLASSES, "the column of scores for each class, as in scores=cat,dog", columns_by_class
 )
 BY_RULES = NamedByRules()
+BY_RULES_OF_CLASSES = NamedByRules(classes=True)
 IN_SLICES = Several(SLICES, MOST_SLICE_COLUMNS, "the columns that define the slices, as in slices=country,model")

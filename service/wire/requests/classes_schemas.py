@@ -186,43 +186,47 @@ class ClassesRequestSchema(DrawnSchema):
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> ClassesRequest:
         """Build the request, if every class has scores and all columns have equal length."""
-        for name in ("scores", "labels"):
-            if name not in data:
-                message = (
-                    "Give scores, an object with a column for each class, and labels; null and [] count as absent."
-                )
-                raise invalid("missing", message, name)
-        scores: dict[str, FloatArray] = data["scores"]
-        rows = next(iter(scores.values())).size
-        labels = data["labels"]
-        exclusive = isinstance(labels, columns.Categories)
-        told: tuple[CurvesWarning, ...] = ()
-        if exclusive:
-            _check_lengths({"labels": labels.numbers}, rows)
-            _check_lengths(scores, rows, "scores")
-            members, told = _of_names(labels, [*scores])
-            scores = dict(zip(members, scores.values(), strict=True))
-        else:
-            members = _of_columns(labels, [*scores])
-            _check_lengths(members, rows, "labels")
-            _check_lengths(scores, rows, "scores")
-        weights = data.get("weights")
-        if weights is not None:
-            _check_lengths({"weights": weights}, rows)
-        clusters = data.get("clusters")
-        if clusters is not None:
-            _check_lengths({"clusters": clusters.numbers}, rows)
-        given = ClassScores(
-            tuple(scores),
-            [*scores.values()],
-            [members[name] for name in scores],
-            weights,
-            data.get("lower_is_positive", False),
-            exclusive,
-            clusters,
-        )
-        decided = _decided(data, exclusive=exclusive)
+        given, told = class_scores_of(data)
+        decided = _decided(data, exclusive=given.exclusive)
         return ClassesRequest(given, charts_of("classes", data), told, decided, data.get("intervals"))
+
+
+def class_scores_of(data: dict[str, Any]) -> tuple[ClassScores, tuple[CurvesWarning, ...]]:
+    """The scores and labels of all classes, and warnings about their names."""
+    for name in ("scores", "labels"):
+        if name not in data:
+            message = "Give scores, an object with a column for each class, and labels; null and [] count as absent."
+            raise invalid("missing", message, name)
+    scores: dict[str, FloatArray] = data["scores"]
+    rows = next(iter(scores.values())).size
+    labels = data["labels"]
+    exclusive = isinstance(labels, columns.Categories)
+    told: tuple[CurvesWarning, ...] = ()
+    if exclusive:
+        _check_lengths({"labels": labels.numbers}, rows)
+        _check_lengths(scores, rows, "scores")
+        members, told = _of_names(labels, [*scores])
+        scores = dict(zip(members, scores.values(), strict=True))
+    else:
+        members = _of_columns(labels, [*scores])
+        _check_lengths(members, rows, "labels")
+        _check_lengths(scores, rows, "scores")
+    weights = data.get("weights")
+    if weights is not None:
+        _check_lengths({"weights": weights}, rows)
+    clusters = data.get("clusters")
+    if clusters is not None:
+        _check_lengths({"clusters": clusters.numbers}, rows)
+    given = ClassScores(
+        tuple(scores),
+        [*scores.values()],
+        [members[name] for name in scores],
+        weights,
+        data.get("lower_is_positive", False),
+        exclusive,
+        clusters,
+    )
+    return given, told
 
 
 def _decided(data: dict[str, Any], *, exclusive: bool) -> ClassDecisionOptions | None:

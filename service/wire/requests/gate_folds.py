@@ -22,7 +22,7 @@ from service.wire.requests.object_schemas import ObjectSchema
 from service.wire.requests.slice_columns import ColumnNames
 from service.wire.wrong import Wrong
 
-_NOT_BESIDE = ("slices", "min_examples", "max_gap", "expected")
+_NOT_BESIDE = ("slices", "min_examples", "max_gap", "expected", "max_relative_drop", "classes", "average")
 
 
 class FoldsOfRule(ObjectSchema):

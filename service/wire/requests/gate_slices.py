@@ -91,17 +91,21 @@ class SlicedEvaluationSchema(EvaluationSchema):
 
 def refuse_wrong_slices(data: Mapping[str, Any], metric: Metric) -> None:
     """Refuse a rule whose fields about slices do not go with the others."""
-    if "slices" not in data:
+    if "slices" not in data and "classes" not in data:
+        if "average" in data:  # which takes neither of these
+            return
         if "max_gap" in data:
-            raise invalid("missing", "max_gap needs slices.", "slices")
+            raise invalid("missing", "max_gap needs slices, or classes.", "slices")
         if "min_examples" in data:
-            raise invalid("exclusive", "min_examples needs slices.", "min_examples")
+            raise invalid("exclusive", "min_examples needs slices, or classes.", "min_examples")
         return
     if "expected" in data:
-        raise invalid("exclusive", "Rules over slices have no plan, so nothing is expected.", "expected")
+        of = "over slices" if "slices" in data else "of classes"
+        raise invalid("exclusive", f"Rules {of} have no plan, so nothing is expected.", "expected")
     compares = "max_gap" in data or any(kind in data for kind in CHANGES)
     if "confidence" in data and compares and metric.family in ("point", "fit"):
-        what = "needs resamples, which slices have none of" if metric.family == "point" else "is not known"
+        of = "slices" if "slices" in data else "classes"
+        what = f"needs resamples, which {of} have none of" if metric.family == "point" else "is not known"
         told = f"The interval of a difference of {metric.name} {what}, so the rule takes no confidence."
         raise invalid("exclusive", told, "confidence")
 

@@ -129,4 +129,4 @@ def _as_assumed(rule: Rule, given: Assumptions) -> Rule:
         return rule
     if not rule.is_change:
         return replace(rule, expected=given.roc)
-    return rule if given.baseline_roc is None else replace(rule, expected=given.baseline_roc - given.roc)
+    return rule if given.baseline_roc is None else replace(rule, expected=rule.change(given.roc, given.baseline_roc))

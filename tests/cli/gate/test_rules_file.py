@@ -9,8 +9,9 @@ from click import ClickException
 from service.cli.gate.rules_file import GATE_OPTIONS, KEYS, RULE_KEYS, Rules
 from service.operations import OPERATIONS
 from service.wire.formats.inputs import COUNTS_COLUMNS, CSV_PARAMETERS, GROUP_ENDS, GROUP_MASSES
-from service.wire.requests.gates_schemas import GatesRequestSchema, RuleSchema
+from service.wire.requests.gates_schemas import GatesRequestSchema
 from service.wire.requests.interval_schemas import IntervalsSchema
+from service.wire.requests.rule_schemas import RuleSchema
 
 WHOLE = """\
 # A comment

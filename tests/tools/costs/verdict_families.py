@@ -1,4 +1,4 @@
-"""Families of plans, and of rules and intervals for data as they are: slices, clusters, ids."""
+"""Families of plans, and of rules and intervals for data as they are: slices, several classes, clusters, ids."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from service.inference.metric import METRIC_NAMES
 from service.wire.requests.gates_schemas import MOST_RULES
 from tests.support.costs.families import Family, family
 from tests.support.costs.other_families import places, rule, shuffled
-from tests.support.costs.tables import sample
+from tests.support.costs.tables import classes, sample
 
 _ROWS = (4, 1000)
 
@@ -15,6 +15,7 @@ def verdict_families() -> Iterator[Family]:
     """All of them."""
     yield from _plans()
     yield from _rules_over_slices()
+    yield from _rules_of_classes()
     yield from _clustered()
 
 
@@ -53,6 +54,26 @@ def _rules_over_slices() -> Iterator[Family]:
 
                     kind = f"{number} rules over slices of {rows_of_slice} rows, {metric} {name}"
                     yield family("gates", kind, sliced, 1000)
+
+
+def _rules_of_classes() -> Iterator[Family]:
+    asked = {
+        "each": {"metric": "roc", "classes": "all", "min": 0.5},
+        "each, decided": {"metric": "mcc", "classes": "all", "decide": "highest", "min": 0.5},
+        "each drop": {"metric": "pr", "classes": "all", "max_drop": 0.1},
+        "macro": {"metric": "roc", "average": "macro", "min": 0.5},
+        "micro drop": {"metric": "average_precision", "average": "micro", "max_drop": 0.1},
+    }
+    for kind, asks in asked.items():
+        for count, rows in ((2, 2), (10, 10), (50, 4), (2, 400), (10, 200)):
+
+            def of_rules(size: int, count=count, rows=rows, asks=asks):
+                both = classes(count, count * rows)
+                rules = [asks | {"confidence": 0.9 + which * 1e-4} for which in range(size)]
+                given = both | {"rules": rules}
+                return given | ({"baseline": both, "paired": True} if "max_drop" in asks else {})
+
+            yield family("gates", f"rules on {count} classes of {rows} rows, {kind}", of_rules, MOST_RULES)
 
 
 def _clustered() -> Iterator[Family]:

@@ -135,7 +135,7 @@ KINDS = "passed", "held", "alone", "warned"
 def kinds_of(pair: Models, metric: Metric, current: float, before: float) -> Iterator[str]:
     """What counts for one pair of data sets, whose metric has these true values."""
     estimates = Estimates(pair, IntervalOptions())
-    low, both = (estimates.interval(metric, level, difference=True) for level in (0.9, 0.95))
+    low, both = (estimates.interval(metric, level, kept=1.0) for level in (0.9, 0.95))
     warned = any(each.code == "narrow_interval" for each in estimates.warnings)
     alone = estimates.interval(metric, 0.95)
     assert low is not None

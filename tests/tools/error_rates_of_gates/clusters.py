@@ -171,7 +171,7 @@ def _intervals(cell: ClusteredCell, pair: Models, prevalence: float) -> Iterator
     roc, less = cell.areas
     yield "roc", alone.interval(Metric("roc"), 0.95), roc
     yield "average_precision", alone.interval(Metric("average_precision"), 0.95), cell.pr(prevalence)
-    yield "difference of roc", both.interval(Metric("roc"), 0.95, difference=True), less
+    yield "difference of roc", both.interval(Metric("roc"), 0.95, kept=1.0), less
     if not cell.ties:
         decision, fpr = Decision(at_threshold=cell.threshold), float(norm.sf(cell.threshold))
         recall, precision = (Metric(name, decision=decision) for name in ("recall", "precision"))
@@ -179,7 +179,7 @@ def _intervals(cell: ClusteredCell, pair: Models, prevalence: float) -> Iterator
         other = float(norm.sf(cell.threshold - Population(1, 1, cell.area - cell.drop).shift))
         yield "recall", alone.interval(recall, 0.95), RECALL
         yield "precision", alone.interval(precision, 0.95), called / (called + (1 - prevalence) * fpr)
-        yield "difference of recall", both.interval(recall, 0.95, difference=True), other - RECALL
+        yield "difference of recall", both.interval(recall, 0.95, kept=1.0), other - RECALL
 
 
 def misses(tally: Tally) -> bool:

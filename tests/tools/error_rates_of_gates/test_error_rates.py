@@ -15,6 +15,8 @@ from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
 from tests.tools.error_rates_of_gates.cells import simulated as simulated_cell
+from tests.tools.error_rates_of_gates.classes import Average
+from tests.tools.error_rates_of_gates.classes import markdown as markdown_of_classes
 from tests.tools.error_rates_of_gates.clusters import ClusteredCell
 from tests.tools.error_rates_of_gates.clusters import markdown as markdown_of_clusters
 from tests.tools.error_rates_of_gates.clusters import simulated as simulated_clusters
@@ -33,6 +35,8 @@ from tests.tools.error_rates_of_gates.prevalence import CELLS as CELLS_IN_USE
 from tests.tools.error_rates_of_gates.prevalence import CellInUse
 from tests.tools.error_rates_of_gates.prevalence import markdown as markdown_in_use
 from tests.tools.error_rates_of_gates.prevalence import simulated as simulated_in_use
+from tests.tools.error_rates_of_gates.relative_drops import RelativeDrop
+from tests.tools.error_rates_of_gates.relative_drops import markdown as markdown_of_drops
 from tests.tools.error_rates_of_gates.simulation import Case, simulated
 from tests.tools.error_rates_of_gates.slices import ManySlices, OneShare, OneSlice
 
@@ -83,6 +87,20 @@ def test_slices_have_their_rows() -> None:
         contains, passes, misses = many.verdicts(rule, 5, 1)
         assert 0 <= passes <= 1
         assert contains + misses <= 1
+
+
+@pytest.mark.parametrize("worse", [None, 0.2])
+def test_an_average_has_its_row(worse: float | None) -> None:
+    average = Average("roc", "macro", (10, 20, 30), 1.5, worse)
+    assert markdown_of_classes(4, cases=[average]).splitlines()[-1].startswith("| macro `roc`, 10, 20, 30")
+
+
+@pytest.mark.parametrize("metric", ["average_precision", "recall"])
+def test_a_relative_drop_has_its_row(metric: str) -> None:
+    drop = RelativeDrop(metric, 100, 300, 0.9, 0.1, 0.8 if metric == "recall" else None)
+    assert markdown_of_drops(4, cases=[drop]).splitlines()[-1].startswith(f"| `{metric}`")
+    case = drop.case()
+    assert case.truth(0.9 - case.drop) == pytest.approx(0.9 * case.truth(0.9), rel=1e-6)
 
 
 @pytest.mark.parametrize("cell", [CELL, replace(CELL, ties=True)])

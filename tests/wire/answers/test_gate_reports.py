@@ -47,6 +47,7 @@ def table_of(report: str) -> list[list[str]]:
         ({"metric": "roc", "min": 0.8}, "roc at least 0.8"),
         ({"metric": "fpr", "at_threshold": 0.5, "max": 1.0}, "fpr at threshold 0.5 at most 1"),
         ({"metric": "pr", "max_drop": 0.0123456789}, "pr drop at most 0.0123456789"),
+        ({"metric": "pr", "max_relative_drop": 0.05}, "pr relative drop at most 0.05"),
         ({"metric": "roc", "min": 0.8, "confidence": 0.95}, "roc at least 0.8, with 95 % confidence"),
         (
             {"metric": "tpr_at_fpr", "at": 0.1, "max_drop": 0, "confidence": 0.999, "prove": "drop"},

@@ -2,7 +2,8 @@
 
 import pytest
 
-from service.wire.requests.gates_schemas import FAIL_STATUSES, GatesRequestSchema, RuleSchema
+from service.wire.requests.gates_schemas import FAIL_STATUSES, GatesRequestSchema
+from service.wire.requests.rule_schemas import RuleSchema
 
 SAMPLE = {"scores": [0.9, 0.7, 0.7, 0.5], "labels": [1, 0, 1, 0]}
 RULE = {"metric": "roc", "min": 0.5}
