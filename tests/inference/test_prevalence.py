@@ -158,18 +158,18 @@ def test_differences_take_at_most_what_negatives_stand_for() -> None:
         both = Models.of(one, other, paired=paired)
         assert both.spread("pr").fewest == pytest.approx(10)
         assert both.spread("roc").fewest == 60
-        found = Estimates(both, IntervalOptions()).interval(Metric("pr"), 0.95, difference=True)
+        found = Estimates(both, IntervalOptions()).interval(Metric("pr"), 0.95, kept=1.0)
         plain = Estimates(Models.of(drawn(60, 90, 1, 0.8), drawn(60, 90, 2, 0.8), paired=paired), IntervalOptions())
         assert found is not None
         assert found.method == "mover"
-        of_roc = Estimates(both, IntervalOptions()).interval(Metric("roc"), 0.95, difference=True)
-        assert of_roc == plain.interval(Metric("roc"), 0.95, difference=True)
+        of_roc = Estimates(both, IntervalOptions()).interval(Metric("roc"), 0.95, kept=1.0)
+        assert of_roc == plain.interval(Metric("roc"), 0.95, kept=1.0)
 
 
 def test_p_values_agree_with_intervals() -> None:
     both = Models.of(in_use(drawn(60, 90, 1, 1.6)), in_use(drawn(60, 90, 2, 0.4)))
     estimates = Estimates(both, IntervalOptions())
-    p_value, found = estimates.p_value(Metric("pr")), estimates.interval(Metric("pr"), 0.95, difference=True)
+    p_value, found = estimates.p_value(Metric("pr")), estimates.interval(Metric("pr"), 0.95, kept=1.0)
     assert p_value is not None
     assert found is not None
     assert (p_value < 0.05) == (not found.lower <= 0 <= found.upper)

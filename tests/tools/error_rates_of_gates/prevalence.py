@@ -102,7 +102,7 @@ def simulated(cell: CellInUse, sets: int, seed: int = 1) -> Simulated:
         value = alone.value(Metric("average_precision"))
         assert value is not None
         bias += (value - truth) / sets
-        change = Estimates(both, IntervalOptions()).interval(Metric("average_precision"), LEVEL, difference=True)
+        change = Estimates(both, IntervalOptions()).interval(Metric("average_precision"), LEVEL, kept=1.0)
         tallies["difference"].add(change, less - truth)
         tallies["precision"].add(alone.interval(precision, LEVEL), cell.precision(threshold))
     return Simulated(cell, tallies, widths, bias)
