@@ -50,7 +50,9 @@ def comparisons_figure(result: Comparison, picture: Picture) -> Figure:
         layers.append(Layer("All together: the joint hull", wide=1.25, dash=DASHED))
         columns = [_column(result, name, layers, picture.side) for name in picture.planes]
     notes = [Legend(layers, columns=len(columns))]
-    return Figure(title, f"{totals(result.positives, result.negatives)}.", columns, result.warnings, notes)
+    return Figure(
+        title, f"{totals(result.positives, result.negatives, result.target)}.", columns, result.warnings, notes
+    )
 
 
 def _numbers(result: Comparison, number: int, picture: Picture) -> str:
@@ -71,7 +73,7 @@ def _drawings(result: Comparison) -> tuple[DrawnTable, ...]:
 
 
 def _prevalence(result: Comparison) -> float:
-    return result.positives / (result.positives + result.negatives)
+    return result.target or result.positives / (result.positives + result.negatives)
 
 
 def _gains(result: Comparison, layers: list[Layer]) -> tuple[list[Layer], Plane]:

@@ -65,7 +65,13 @@ def curves_figure(result: EvaluatedCurves, picture: Picture) -> Figure:
     notes = [Layer(each.text, "ink", sign="ring" if each.places else "none", letter=each.letter) for each in marked]
     title = listed(CURVE_NAMES[name] for name in picture.planes)
     columns = [_column(result, drawing, name, marked) for name in picture.planes]
-    return Figure(title, f"{totals(result.positives, result.negatives)}.", columns, result.warnings, [Legend(notes)])
+    return Figure(
+        title,
+        f"{totals(result.positives, result.negatives, result.target)}.",
+        columns,
+        result.warnings,
+        [Legend(notes)],
+    )
 
 
 def _column(result: EvaluatedCurves, drawing: CurvesDrawing, name: str, marked: list[_Marked]) -> list[Block]:
@@ -137,7 +143,8 @@ def _operating_points(result: EvaluatedCurves) -> Iterator[_Marked]:
 def _marked(result: EvaluatedCurves, letter: str, text: str, tp: float, fp: float) -> _Marked:
     """A row with these counts; where nothing is called positive, there is no precision and no place in the PR plane."""
     recall, fpr = tp / result.positives, fp / result.negatives
-    precision = tp / (tp + fp) if tp + fp else None
+    true, false = (tp, fp) if result.target is None else (result.target * recall, (1 - result.target) * fpr)
+    precision = true / (true + false) if tp + fp else None
     places = {"roc": (fpr, recall)} | ({} if precision is None else {"pr": (recall, precision)})
     rates = f"recall {recall:.4f}, fpr {fpr:.4f}, precision {decimals(precision)}"
     return _Marked(letter, f"{text}: {rates}", places)

@@ -104,4 +104,9 @@ def _read_benefit(pieces: Sequence[Line], low: float) -> str:
 
 
 def _figure(result: EvaluatedCurves, name: str, plane: Plane) -> Figure:
-    return Figure(name, f"{totals(result.positives, result.negatives)}.", [[plane, plane.legend()]], result.warnings)
+    return Figure(
+        name,
+        f"{totals(result.positives, result.negatives, result.target)}.",
+        [[plane, plane.legend()]],
+        result.warnings,
+    )

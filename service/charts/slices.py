@@ -34,7 +34,7 @@ _MOST_NAMED = 5
 def slices_figure(result: Sliced, picture: Picture) -> Figure:
     """State the areas of slices."""
     overall = result.overall
-    opening = f"{totals(overall.positives, overall.negatives)} in {result.rows.size} slices."
+    opening = f"{totals(overall.positives, overall.negatives, overall.target)} in {result.rows.size} slices."
     columns = [_column(result, name, picture.side) for name in picture.planes]
     return Figure("Areas of slices", opening, columns, result.warnings)
 

@@ -32,15 +32,17 @@ _READ_AT = (0.2, 0.5, 0.8)
 def tradeoffs_figure(result: Tradeoffs, picture: Picture) -> Figure:
     """State the optimal trade-off curves."""
     layers = [
-        replace(_layer(name, tradeoff, result.positives, picture.side), series=hue(number), dash=dash(number))
+        replace(_layer(name, tradeoff, result, picture.side), series=hue(number), dash=dash(number))
         for number, (name, tradeoff) in enumerate(result.tradeoffs.items())
     ]
     plane = Plane("Best value", layers[::-1], "λ, the weight of recall", "Value", "{:g}".format)
     column: list[Block] = [plane, *_strip(result, picture.side), Legend(layers, plane.heading)]
-    return Figure(_TITLE, f"{totals(result.positives, result.negatives)}. {_LAMBDA}", [column], result.warnings)
+    return Figure(
+        _TITLE, f"{totals(result.positives, result.negatives, result.target)}. {_LAMBDA}", [column], result.warnings
+    )
 
 
-def _layer(name: str, tradeoff: Tradeoff, positives: float, side: float) -> Layer:
+def _layer(name: str, tradeoff: Tradeoff, result: Tradeoffs, side: float) -> Layer:
     """The best values by an index, with their area, and in words the best thresholds."""
     optimal, text = tradeoff.optimal, f"{name}, area {tradeoff.area:.4f}"
     if tradeoff.uninformative_from is not None:
@@ -52,13 +54,15 @@ def _layer(name: str, tradeoff: Tradeoff, positives: float, side: float) -> Laye
         if optimal.lambda_from[0] <= at <= optimal.lambda_to[-1]
     ]
     more = f"The best threshold is {listed(best)}" if best else ""
-    return Layer(text, more=more, shapes=[_optimal_line(optimal, name, positives, side)])
+    return Layer(text, more=more, shapes=[_optimal_line(optimal, name, result, side)])
 
 
-def _optimal_line(optimal: OptimalCurve, name: str, positives: float, side: float) -> Line:
+def _optimal_line(optimal: OptimalCurve, name: str, result: Tradeoffs, side: float) -> Line:
     """The best value at four λ per pixel, and where the best row changes."""
     weight, row = _read(optimal, side)
-    rows = Rows(optimal.tp, optimal.fp, positives)[row]
+    rows = Rows(optimal.tp, optimal.fp, result.positives)[row]
+    if result.target is not None:  # an index depends on precision and recall only
+        rows = Rows(optimal.recall, optimal.recall * (1 / optimal.precision - 1), 1.0)[row]
     value = np.minimum(INDICES[name].value(rows, weight, 1 - weight), 1.0)
     kept = simplify(weight * side, value * side)
     return Line(weight[kept], value[kept])

@@ -17,9 +17,10 @@ NOTHING = "-"
 """What stands for a number that does not exist."""
 
 
-def totals(positives: float, negatives: float) -> str:
-    """The words with which most descriptions begin."""
-    return f"{positives:.17g} positives and {negatives:.17g} negatives"
+def totals(positives: float, negatives: float, target: float | None = None) -> str:
+    """The words with which most descriptions begin; `target` is the prevalence in use, if it is another one."""
+    found = f"{positives:.17g} positives and {negatives:.17g} negatives"
+    return found if target is None else f"{found}, for a prevalence of {target:.4g} in use"
 
 
 def listed(values: Iterable[str]) -> str:

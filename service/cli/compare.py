@@ -29,7 +29,7 @@ from service.wire.answers.parts import Document
 from service.wire.formats.tables import one_evaluation
 from service.wire.requests.query_fields import READING_FIELDS
 
-_WITH_OPTIONS = ("indices", "decisions", "metrics")
+_WITH_OPTIONS = ("indices", "decisions", "metrics", "prevalence")
 """Those that have an option of their name."""
 
 _SHORT_NAME = 11

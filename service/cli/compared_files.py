@@ -28,7 +28,7 @@ _UNNAMED = ""
 
 _FEWEST = 2
 
-_OF_REQUEST = ("indices", "decisions", "metrics", "intervals")
+_OF_REQUEST = ("indices", "decisions", "metrics", "intervals", "prevalence")
 """The options that are about all evaluations together."""
 
 _EVALUATION = one_evaluation(READING_FIELDS)

@@ -80,7 +80,7 @@ _ON_THEIR_OWN = ("decisions", "band", *_TITLES)
 """Options of which each asks for something else than the first screen."""
 
 _NOT_READING = {*OPERATIONS["curves"].parameters} - {*OF_ONE_EVALUATION, SOFT_LABELS}
-_SUMMARIZED = {*_ON_THEIR_OWN, "include", "thresholds", "intervals", "metrics"}
+_SUMMARIZED = {*_ON_THEIR_OWN, "include", "thresholds", "intervals", "metrics", "prevalence"}
 """The options that change the summary."""
 
 _SHOWN = {
@@ -91,7 +91,7 @@ _OF_BOUNDS = ("value_lower", "value_upper", "area_lower", "area_upper", "mean_lo
 _VERTEX = ("threshold", "tp", "fp", "recall", "fpr", "precision")
 _INTERVALS = ("lower", "upper", "standard_error", "level", "method")
 
-_UNSAID = {"brier_omitted", "certain_scores", "separated_classes", "threshold_not_a_row"}
+_UNSAID = {"brier_omitted", "certain_scores", "not_at_prevalence", "separated_classes", "threshold_not_a_row"}
 """Warnings about what the first screen leaves out."""
 
 _HELP = """Evaluate FILE, a table or a JSON request, and print a summary.

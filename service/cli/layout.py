@@ -24,6 +24,9 @@ _SHOWN_LENGTH, _SHOWN_VALUES = 40, 3
 FRACTION_DECIMALS = 6
 """The decimals of fractions, at least."""
 
+IN_USE = "prevalence in use"
+"""What screens call a target prevalence."""
+
 _NONE_CALLED = "nothing is called positive"
 _NONE_GIVEN = "the data have none for this row"
 _NO_ROW = "no row meets the condition, or a warning says why"
@@ -199,7 +202,10 @@ def total_lines(document: dict[str, Any]) -> Iterable[str]:
     """Format the totals of an answer's examples."""
     positives, negatives = document["positives"], document["negatives"]
     data = [[key, count_text(document[key])] for key in ("positives", "negatives")]
-    yield from table_lines([*data, ["prevalence", f"{positives / (positives + negatives):.6g}"]], "<>")
+    data.append(["prevalence", f"{positives / (positives + negatives):.6g}"])
+    if "prevalence" in document:
+        data.append([IN_USE, in_full(document["prevalence"])])
+    yield from table_lines(data, "<>")
     if "clusters" in document:
         yield from text_lines(clusters_text(document["clusters"]))
 

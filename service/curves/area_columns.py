@@ -22,6 +22,7 @@ from service.curves.errors import DomainError, OneClassLabels, TotalOutOfRange
 from service.curves.histogram import Histogram
 from service.curves.hull import roc_convex_hull
 from service.curves.sample import Sample
+from service.curves.target_prevalence import TargetPrevalence
 
 SHARED_AREAS = ("roc", "roc_hull", "pr", "pr_achievable", "average_precision")
 """The areas that slices and classes have. They lack `pr_trapezoid`, which visits every true positive."""
@@ -84,10 +85,11 @@ def sample_or_reason(
     *,
     lower_is_positive: bool,
     clusters: Clusters | None = None,
+    target: TargetPrevalence | None = None,
 ) -> Sample | Undefined:
     """Make a sample, or say why it is undefined."""
     try:
-        return Sample(scores, labels, weights, lower_is_positive, clusters=clusters)
+        return Sample(scores, labels, weights, lower_is_positive, clusters=clusters, target=target)
     except (OneClassLabels, TotalOutOfRange) as error:
         each = np.ones(labels.size) if weights is None else weights
         return _undefined(error, each[labels], each[~labels])

@@ -38,14 +38,15 @@ def areas(table: ConfusionTable, hull: ConfusionTable) -> Areas:
     step add no area; the next trapezoid starts at the step's last row.
     """
     swept = sweep.areas(table.tp, table.fp, trapezoid=has_trapezoid(table)) if table.rises else None
+    of_pr = swept if table.target is None or swept is None else table.in_use.swept
     return Areas(
         roc=swept.roc if swept else None,
         roc_hull=roc_area(hull),
-        pr=swept.pr if swept else None,
+        pr=of_pr.pr if of_pr else None,
         pr_trapezoid=swept.trapezoid if swept and has_trapezoid(table) else None,
         # No curve through these rows exceeds this one (corollary 3.1), so clip rounding errors.
-        pr_achievable=max(pr_area(hull), swept.pr if swept else 0.0),
-        average_precision=swept.average_precision if swept else None,
+        pr_achievable=max(pr_area(hull), of_pr.pr if of_pr else 0.0),
+        average_precision=of_pr.average_precision if of_pr else None,
     )
 
 
@@ -66,7 +67,7 @@ def pr_area(table: ConfusionTable) -> float:
     `roc_area` the last step is ∫ t/(t + 1) dt from 2 to 3, so the area is 1 - log(4/3)/3. See
     `mean_precision` in sweep/plain.py.
     """
-    return table.swept.pr
+    return table.in_use.swept.pr
 
 
 def average_precision(table: ConfusionTable) -> float:
@@ -74,9 +75,9 @@ def average_precision(table: ConfusionTable) -> float:
 
     For the scores of `roc_area` it is (1 + 1 + 3/4)/3 = 11/12.
     """
-    return table.swept.average_precision
+    return table.in_use.swept.average_precision
 
 
 def has_trapezoid(table: ConfusionTable) -> bool:
-    """Whether `pr_trapezoid` is defined: whole counts, of any size, and P at most 1e7."""
-    return table.positives <= LARGEST_TRAPEZOID and table.integral
+    """Whether `pr_trapezoid` is defined: whole counts, of any size, P at most 1e7, and no target prevalence."""
+    return table.target is None and table.positives <= LARGEST_TRAPEZOID and table.integral

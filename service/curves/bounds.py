@@ -125,7 +125,9 @@ def _table(groups: Histogram, *, positives_first: bool) -> tuple[ConfusionTable,
         gain[at - 1] = mass
     counted = groups.is_counted
     tp, fp = running_sums(*gains, counted=counted)
-    table = ConfusionTable(thresholds, tp, fp, float(tp[-1]), float(fp[-1]), lower, counted=counted)
+    totals = float(tp[-1]), float(fp[-1])
+    target = None if groups.target is None else groups.target.of(*totals)
+    table = ConfusionTable(thresholds, tp, fp, *totals, lower, counted=counted, target=target)
     return table, rows
 
 
@@ -135,6 +137,7 @@ def _least_average_precision(groups: Histogram, worst: ConfusionTable, rows: Int
     An exact group is one step, Δtp tp/(tp + fp). In an open one the positives come last, one by one. The lighter each
     is, the closer their steps come to ∫ t/(t + fp) dt, from the tp before the group to the tp after it.
     """
+    worst = worst.in_use
     tp, fp, share = worst.tp, worst.fp, np.diff(worst.tp, prepend=0.0) / worst.positives
     grows = share[rows] > 0
     at = rows[groups.is_open & grows]

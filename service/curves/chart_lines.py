@@ -35,7 +35,7 @@ def lift_line(table: ConfusionTable, side: float) -> Line:
 
     Half of the examples of 3 positives and 1 negative, both positive: 4/3 at 0.5. Rows that are no sweep are dots.
     """
-    prevalence = table.positives / (table.positives + table.negatives)
+    prevalence = table.in_use.positives / (table.in_use.positives + table.in_use.negatives)
     shares = prevalence * tpr(table) + (1 - prevalence) * fpr(table)
     if not table.rises:
         called = shares > 0
@@ -73,7 +73,8 @@ class DrawnBenefit:
     @classmethod
     def of(cls, table: ConfusionTable, side: float, prevalence: float | None) -> "DrawnBenefit":
         """Draw a table; without a line if its thresholds are no probabilities."""
-        share = table.positives / (table.positives + table.negatives) if prevalence is None else prevalence
+        of_all = table.in_use.positives / (table.in_use.positives + table.in_use.negatives)
+        share = of_all if prevalence is None else prevalence
         grid, low = _grid(side)[:-1], -share / 4
         everything = Line(grid, _benefit(grid, np.ones(grid.size), np.ones(grid.size), share))
         above = [*_above(everything, low)]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.curves.areas import Areas, areas, has_trapezoid
+from service.curves.areas import Areas, areas
 from service.curves.arrays import BoolArray, FloatArray
 from service.curves.clock import in_time, still_time
 from service.curves.confusion import ConfusionTable, Evaluation
@@ -25,7 +25,7 @@ from service.curves.decisions import DEFAULT_METRICS, Decided, Decision, decided
 from service.curves.drawing import DrawingOptions, DrawnTable
 from service.curves.envelope import Frontier, envelope
 from service.curves.errors import DomainError, NeedsExactGroups, TotalsDiffer, enumerated, plain
-from service.curves.evaluation import TRAPEZOID_OMITTED, CurvesWarning, below_chance, one_vs_rest
+from service.curves.evaluation import CurvesWarning, below_chance, one_vs_rest, trapezoid_omitted
 from service.curves.histogram import Histogram
 from service.curves.hull import drop_collinear, roc_convex_hull
 from service.curves.indices import INDICES
@@ -76,6 +76,7 @@ class Comparison:
 
     drawings   what a picture draws of each evaluation and of the joint hull, if one was requested.
     decisions  of each evaluation, if there are any.
+    target     the prevalence where the models are used, if it was given.
     """
 
     positives: float
@@ -90,6 +91,7 @@ class Comparison:
     warnings: tuple[CurvesWarning, ...]
     drawings: tuple[DrawnTable, ...] | None = None
     decisions: tuple[Decided, ...] = ()
+    target: float | None = None
 
 
 def evaluate_comparison(
@@ -132,6 +134,7 @@ def evaluate_comparison(
         best_tradeoff=_best_tradeoff(joint, suppliers, indices),
         warnings=warnings + below_chance(rocs, names),
         decisions=chosen,
+        target=None if joint.target is None else joint.target.share,
         drawings=None if drawn is None else tuple(DrawnTable.of(each, drawn) for each in all_tables),
     )
 
@@ -176,7 +179,8 @@ def _joint_hull(names: Names, hulls: list[ConfusionTable]) -> tuple[ConfusionTab
         for columns in zip(*((hull.thresholds, hull.tp, hull.fp) for hull in hulls), strict=True)
     )
     order = np.lexsort((owners, tp, fp))
-    joined = ConfusionTable(thresholds[order], tp[order], fp[order], hulls[0].positives, hulls[0].negatives)
+    totals = hulls[0].positives, hulls[0].negatives
+    joined = ConfusionTable(thresholds[order], tp[order], fp[order], *totals, target=hulls[0].target)
     vertices = roc_convex_hull(joined)
     changes = np.flatnonzero((np.diff(joined.fp) != 0) | (np.diff(joined.tp) != 0)) + 1
     stops = np.append(changes, order.size)[np.searchsorted(changes, vertices, side="right")]
@@ -248,6 +252,5 @@ def _warnings(names: Names, tables: list[ConfusionTable]) -> tuple[CurvesWarning
                 "best_tradeoff are not.",
             )
         )
-    if any(table.rises and not has_trapezoid(table) for table in tables):
-        warnings.append(TRAPEZOID_OMITTED)
-    return tuple(warnings)
+    omitted = (trapezoid_omitted(table) for table in tables if table.rises)
+    return (*warnings, *dict.fromkeys(each for each in omitted if each is not None))

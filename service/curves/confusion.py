@@ -28,6 +28,7 @@ from service.curves.errors import RisingThresholds
 from service.curves.histogram import Histogram
 from service.curves.sample import Sample
 from service.curves.sweep import sweep
+from service.curves.target_prevalence import TargetPrevalence
 from service.curves.threshold_columns import ThresholdColumns, numbered_threshold_columns, threshold_columns
 
 Evaluation: TypeAlias = Sample | Counts | Histogram
@@ -46,6 +47,7 @@ class ConfusionTable:
     counted                whether the counts are known to be integers up to 2^53 of one sweep, as for a sample without
                            weights.
     of_scores              whether each row adds exactly the examples that score at its threshold to the row before.
+    target                 how common positives are where the model is used; None if as common as here.
     """
 
     thresholds: FloatArray
@@ -56,6 +58,7 @@ class ConfusionTable:
     lower_is_positive: bool = False
     counted: bool = False
     of_scores: bool = False
+    target: TargetPrevalence | None = None
 
     @property
     def fn(self) -> FloatArray:
@@ -73,6 +76,8 @@ class ConfusionTable:
 
         For the scores of `from_sample`: NaN, 1, 1, 2/3, 3/4.
         """
+        if self.target is not None:
+            return self.in_use.precision
         out = self.tp + self.fp
         is_large = self.positives + self.negatives >= LARGEST_EXACT_INTEGER and self.whole
         beyond = np.flatnonzero(out >= LARGEST_EXACT_INTEGER) if is_large else ()
@@ -82,6 +87,26 @@ class ConfusionTable:
             still_time()
             out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
         return out
+
+    @cached_property
+    def in_use(self) -> "ConfusionTable":
+        """The same rows as shares of all examples where the model is used; the table itself without a target.
+
+        With a target of 0.1, the totals are 0.1 and 0.9, and a row that calls half of the positives and a third of the
+        negatives positive has tp 0.05 and fp 0.3.
+        """
+        if self.target is None:
+            return self
+        true, false = self.target.true, self.target.false
+        return replace(
+            self,
+            tp=true(self.tp),
+            fp=false(self.fp),
+            positives=true(self.positives),
+            negatives=false(self.negatives),
+            counted=False,
+            target=None,
+        )
 
     @cached_property
     def origins(self) -> int:
@@ -153,6 +178,7 @@ class ConfusionTable:
             sample.lower_is_positive,
             counted=counted,
             of_scores=True,
+            target=_target(sample, positives, negatives),
         )
 
     @classmethod
@@ -172,6 +198,7 @@ class ConfusionTable:
             groups.lower_is_positive,
             counted=counted,
             of_scores=groups.is_exact,
+            target=_target(groups, float(tp[-1]), float(fp[-1])),
         )
 
     @classmethod
@@ -191,6 +218,7 @@ class ConfusionTable:
             counts.positives,
             counts.negatives,
             counts.lower_is_positive,
+            target=_target(counts, counts.positives, counts.negatives),
         )
         _check_infinite(counts, ranks)
         if table.rises:
@@ -216,7 +244,8 @@ class ConfusionTable:
     def select(self, rows: IntArray | BoolArray | slice) -> "ConfusionTable":
         """Keep the given rows, in order."""
         columns = self.thresholds[rows], self.tp[rows], self.fp[rows]
-        return ConfusionTable(*columns, self.positives, self.negatives, self.lower_is_positive, self.counted)
+        totals = self.positives, self.negatives
+        return ConfusionTable(*columns, *totals, self.lower_is_positive, self.counted, target=self.target)
 
     def with_ends(self) -> "ConfusionTable":
         """Add (0, 0) and (P, N), without thresholds, where they are missing."""
@@ -242,6 +271,11 @@ def running_sums(positives: FloatArray, negatives: FloatArray, *, counted: bool)
     positives.cumsum(out=tp[1:])
     negatives.cumsum(out=fp[1:])
     return tp, fp
+
+
+def _target(evaluation: Evaluation, positives: float, negatives: float) -> TargetPrevalence | None:
+    """The target of an evaluation, for its totals."""
+    return None if evaluation.target is None else evaluation.target.of(positives, negatives)
 
 
 def _check_infinite(counts: Counts, ranks: FloatArray) -> None:

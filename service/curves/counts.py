@@ -14,6 +14,7 @@ from service.curves.arrays import FloatArray
 from service.curves.double_double import two_sum
 from service.curves.errors import ContradictingTotals, LengthsDiffer, plain
 from service.curves.sample import check_total
+from service.curves.target_prevalence import TargetPrevalence
 
 _TOTALS_TOLERANCE = 2.0**-49
 """How far tp + fn of fractional rows may differ, relatively: fn = P - tp was rounded when it was computed."""
@@ -28,6 +29,7 @@ class Counts:
     thresholds  (n,) or None; NaN where a row has none, infinite where it calls nothing positive, or everything.
                 Carried along; never used to order different rows.
     lower_is_positive   whether thresholds ascend as more is called positive.
+    target      how common positives are where the model is used; None if as common as here.
 
     Raises LengthsDiffer, TotalOutOfRange, and ContradictingTotals when a count is above its total.
     """
@@ -38,6 +40,7 @@ class Counts:
     negatives: float
     thresholds: FloatArray | None = None
     lower_is_positive: bool = False
+    target: TargetPrevalence | None = None
 
     @property
     def rows(self) -> int:

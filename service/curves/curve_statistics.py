@@ -19,6 +19,7 @@ from service.curves.equal_errors import equal_error_rate
 from service.curves.hull import RocHull
 from service.curves.precision_gain import precision_gain_area
 from service.curves.probability_statistics import ProbabilityStatistics
+from service.curves.target_prevalence import TargetPrevalence
 
 
 @dataclass(slots=True)
@@ -62,18 +63,20 @@ def curve_statistics(
     return CurveStatistics(
         float(Fraction(table.tp[row]) / positives - Fraction(table.fp[row]) / negatives),
         None if math.isnan(threshold) else threshold,
-        precision_gain_area(table) if table.rises else None,
+        precision_gain_area(table.in_use) if table.rises else None,
         *(BrierParts() if probabilities is None else brier_parts(probabilities.scores, hull.vertices)),
         2 * table.swept.roc - 1 if table.rises else None,
         *eer,
-        *(_of_probabilities(probabilities)),
+        *(_of_probabilities(probabilities, table.target)),
     )
 
 
-def _of_probabilities(found: ProbabilityStatistics | None) -> tuple[float | None, ...]:
-    """Log loss, ece, slope and intercept."""
+def _of_probabilities(found: ProbabilityStatistics | None, target: TargetPrevalence | None) -> tuple[float | None, ...]:
+    """Log loss, ece, slope and intercept; with a target only the first."""
     if found is None:
         return (None,) * 4
+    if target is not None:
+        return found.log_loss, None, None, None
     slope = None if found.slope is None else float(found.slope.coefficients[1])
     intercept = None if found.intercept is None else float(found.intercept.coefficients[0])
     return found.log_loss, found.reliability.ece, slope, intercept

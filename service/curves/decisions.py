@@ -18,7 +18,7 @@ from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.errors import enumerated, plain
 from service.curves.operating_points import row_at_threshold
-from service.curves.row_metrics import ROW_METRICS, Matrices, values_of
+from service.curves.row_metrics import ROW_METRICS, matrices_of, values_of
 
 BEST_BY = tuple(name for name in ROW_METRICS if name not in {"share", "lr_positive", "lr_negative"})
 """The metrics that may choose a row. Likelihood ratios are undefined where they are best."""
@@ -126,7 +126,7 @@ def decided(
             columns[:, place] = threshold, table.tp[at], table.fp[at]
     threshold_column, tp, fp = columns
     known = ~np.isnan(tp)
-    matrices = Matrices(tp[known], fp[known], table.positives, table.negatives, table.integral)
+    matrices = matrices_of(table, tp[known], fp[known])
     found = {name: np.full(tp.size, np.nan) for name in metrics}
     for name, values in found.items():
         values[known] = ROW_METRICS[name].value(matrices)

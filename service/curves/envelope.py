@@ -46,7 +46,7 @@ class Frontier:
     @property
     def rows(self) -> Rows:
         """The columns that an index needs, times a power of two that cancels: neither sums nor λ P underflow."""
-        table = self.table
+        table = self.table.in_use
         up = 1000 - np.frexp(max(table.positives, table.negatives))[1]
         return Rows(np.ldexp(table.tp, up), np.ldexp(table.fp, up), np.ldexp(table.positives, up))
 
@@ -126,7 +126,7 @@ def _upper_hull(frontier: Frontier, plane: IndexPlane) -> IntArray:
     Doubles decide, unless rounding could: then the exact predicate does.
     """
     points = list(zip(*(column.tolist() for column in plane.points(frontier.rows)), strict=True))
-    counts = list(zip(frontier.table.tp.tolist(), frontier.table.fp.tolist(), strict=True))
+    counts = list(zip(frontier.table.in_use.tp.tolist(), frontier.table.in_use.fp.tolist(), strict=True))
     chain: list[int] = []
     for c, (x_c, y_c) in enumerate(points):
         if c % _ROWS_BETWEEN_LOOKS == 0:

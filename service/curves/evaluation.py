@@ -84,6 +84,14 @@ TRAPEZOID_OMITTED = CurvesWarning(
 )
 
 
+def trapezoid_omitted(table: ConfusionTable) -> CurvesWarning | None:
+    """Why a sweep has no pr_trapezoid; None if it has one."""
+    if table.target is not None:
+        detail = "pr_trapezoid is null with prevalence: its points are at whole numbers of positives of these data."
+        return CurvesWarning("pr_trapezoid_omitted", detail)
+    return None if has_trapezoid(table) else TRAPEZOID_OMITTED
+
+
 @dataclass(slots=True, eq=False)
 class Curves:
     """The answer: what `include` did not request, or does not exist, is None.
@@ -250,8 +258,8 @@ def _warnings(
         warnings.append(CurvesWarning("threshold_not_a_row", missing))
     if not table.rises:
         warnings.append(NOT_A_SWEEP)
-    elif "auc" in options.include and not has_trapezoid(table):
-        warnings.append(TRAPEZOID_OMITTED)
+    elif "auc" in options.include and (without := trapezoid_omitted(table)) is not None:
+        warnings.append(without)
     statistics, binned = "statistics" in options.include, options.reliability is not None
     if (told := _without_row(options.net_benefit, table)) is not None:
         warnings.append(told)

@@ -32,6 +32,7 @@ from service.curves.errors import (
     plain,
 )
 from service.curves.sample import check_total
+from service.curves.target_prevalence import TargetPrevalence
 
 CLOSED_SIDES = ("both", "left", "right")
 """Which ends of a group belong to it."""
@@ -56,6 +57,7 @@ class Histogram:
     closed    which ends of an open group belong to it.
     lower_is_positive   whether lower scores are more positive.
     rest      if the negatives are known to have several labels, a sentence that names them.
+    target    how common positives are where the model is used; None if as common as here.
     """
 
     score_from: FloatArray
@@ -65,6 +67,7 @@ class Histogram:
     closed: str = "both"
     lower_is_positive: bool = False
     rest: str | None = None
+    target: TargetPrevalence | None = None
 
     def merged(self) -> "Histogram":
         """The groups in the order of the sweep, the most positive scores first, as curves need them.

@@ -22,7 +22,7 @@ class NetBenefitOptions:
     """The probabilities to act from, (n,) between 0 and 1, and the prevalence where the classifier is used.
 
     thresholds   None for 0.01, 0.02, .., 0.99.
-    prevalence   None for that of the data.
+    prevalence   None for the target, or that of the data.
     """
 
     thresholds: FloatArray | None = None
@@ -80,7 +80,7 @@ def net_benefit(table: ConfusionTable, options: NetBenefitOptions) -> NetBenefit
             f"Net benefit needs scores between 0 and 1; these go from {low} to {high}.", "net_benefit"
         )
     positives, negatives = Fraction(table.positives), Fraction(table.negatives)
-    asked = options.prevalence
+    asked = options.prevalence or (None if table.target is None else table.target.share)
     share = positives / (positives + negatives) if asked is None else Fraction(asked)
     rows, columns = rows_of_probabilities(table, options.probabilities), []
     for threshold, row in in_time(list(zip(options.probabilities.tolist(), rows.tolist(), strict=True))):

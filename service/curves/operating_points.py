@@ -26,6 +26,7 @@ from service.curves.envelope import Frontier, envelope, read_off
 from service.curves.histogram import Histogram
 from service.curves.indices import INDICES
 from service.curves.roc import fpr, tpr
+from service.curves.target_prevalence import TargetPrevalence
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +84,14 @@ def operating_points(table: ConfusionTable, points: Sequence[OperatingPoint]) ->
     return OperatingPoints(metrics, at, *columns)
 
 
-def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray) -> float:
+def value_of(metric: str, at: float, tp: FloatArray, fp: FloatArray, target: TargetPrevalence | None = None) -> float:
     """The value of a curve as in `operating_points`, in doubles, from the counts of a sweep.
 
     They run from (0, 0) to the totals. NaN where undefined.
     """
-    table = ConfusionTable(np.empty(0), tp, fp, float(tp[-1]), float(fp[-1]))
+    totals = float(tp[-1]), float(fp[-1])
+    of_totals = None if target is None else TargetPrevalence(target.share, *totals)
+    table = ConfusionTable(np.empty(0), tp, fp, *totals, target=of_totals)
     return _ON_CURVES[metric].value(_View(table), at, float)
 
 
@@ -145,6 +148,10 @@ class _View:
         """Read tp and fp of a row."""
         return number(self.table.tp[row]), number(self.table.fp[row])
 
+    def in_use(self, row: int, number: ReadNumber) -> tuple[Any, Any]:
+        """The same where the model is used."""
+        return number(self.table.in_use.tp[row]), number(self.table.in_use.fp[row])
+
 
 def _share(part: Any, whole: Any) -> Any:  # noqa: ANN401  # Fractions or doubles
     """The fraction part/whole of a segment, clipped: doubles may round beyond its ends."""
@@ -161,8 +168,8 @@ def _precision_at_recall(view: _View, recall: float, number: ReadNumber) -> floa
     after = float(table.precision[max(row, table.origins)])
     if view.recall[row] == recall:
         return after
-    (tp_a, fp_a), (tp_b, fp_b) = view.counts(row - 1, number), view.counts(row, number)
-    tp = number(recall) * number(table.positives)
+    (tp_a, fp_a), (tp_b, fp_b) = view.in_use(row - 1, number), view.in_use(row, number)
+    tp = number(recall) * number(table.in_use.positives)
     called = tp + fp_a + (fp_b - fp_a) * _share(tp - tp_a, tp_b - tp_a)
     return float(tp / called) if called else after  # doubles: the product may underflow next to the origin
 
@@ -177,14 +184,14 @@ def _recall_at_precision(view: _View, precision: float, number: ReadNumber) -> f
     table, row = view.table, view.last_of_precision(precision)
     if row < 0:
         return np.nan
-    tp, fp = view.counts(row, number)
+    tp, fp = view.in_use(row, number)
     if row + 1 < table.tp.size:
-        tp_b, fp_b = view.counts(row + 1, number)
+        tp_b, fp_b = view.in_use(row + 1, number)
         least = number(precision)
         over, under = max(tp - least * (tp + fp), 0), max(least * (tp_b + fp_b) - tp_b, 0)
         if over:
             tp += (tp_b - tp) * _share(over, over + under)
-    return float(tp / number(table.positives))
+    return float(tp / number(table.in_use.positives))
 
 
 def _tpr_at_fpr(view: _View, rate: float, number: ReadNumber) -> float:

@@ -109,6 +109,7 @@ def _over_tpr(table: ConfusionTable, start: Fraction, end: Fraction, _least: Fra
 
 def _over_recall(table: ConfusionTable, start: Fraction, end: Fraction, _least: Fraction) -> Fraction:
     """∫ precision drecall along D&G's interpolation: the width times the mean of all steps' mean precisions."""
+    table = table.in_use
     low, high = start * Fraction(table.positives), end * Fraction(table.positives)
     part = _Part.of(table.tp, table.fp, low, high)
     grows = np.flatnonzero(np.diff(part.x) > 0)

@@ -79,6 +79,7 @@ def points_of(table: ConfusionTable, hull: RocHull, keep: str, metrics: Iterable
         kept = _kept_rows(table, hull, keep)
         rows, on_hull = table.select(kept), on_hull[kept]
     fn, tn, fpr, recall, precision = sweep.points(rows.tp, rows.fp, rows.positives, rows.negatives)
+    is_simple = rows.target is None and rows.positives + rows.negatives < LARGEST_EXACT_INTEGER
     return Points(
         threshold=rows.thresholds,
         counts=(rows.tp, rows.fp, fn, tn),
@@ -86,7 +87,7 @@ def points_of(table: ConfusionTable, hull: RocHull, keep: str, metrics: Iterable
         fpr=fpr,
         tpr=recall,
         recall=recall,
-        precision=precision if rows.positives + rows.negatives < LARGEST_EXACT_INTEGER else rows.precision,
+        precision=precision if is_simple else rows.precision,
         on_hull=on_hull,
         metrics={name: values_of(name, rows) for name in {*metrics} - {*Points.__slots__}},
         rows=kept,

@@ -16,6 +16,7 @@ from service.curves.clock import in_time, still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.double_double import FloatPair, pair_product, pair_quotient, two_product, two_sum
 from service.curves.errors import TooManyPoints
+from service.curves.target_prevalence import TargetPrevalence
 
 _POINTS_AT_ONCE = 1 << 12
 """Points between rows that are computed at once, in pairs of doubles: 0.5 µs each."""
@@ -151,13 +152,22 @@ def _between(table: ConfusionTable, row: IntArray, target: FloatPair) -> tuple[F
     if _are_small(table, target):
         growth = tp_b - tp_a
         missed, hit = fp_a * growth + (fp_b - fp_a) * (target[0] - tp_a), target[0] * growth
+        if table.target is not None:
+            return missed / growth, _precision_in_use(table.target, target[0], missed / growth)
         return missed / growth, hit / (hit + missed)
     parts = [
         _in_pairs(tp_a[some], fp_a[some], tp_b[some], fp_b[some], (target[0][some], target[1][some]))
         for some in in_time(blocks(row.size, _POINTS_AT_ONCE))
     ]
     fp, at_precision = np.concatenate(parts, axis=1)
-    return fp, at_precision
+    return fp, at_precision if table.target is None else _precision_in_use(table.target, target[0], fp)
+
+
+def _precision_in_use(target: TargetPrevalence, tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """π tpr/(π tpr + (1 - π) fpr), of counts times a power of two that keeps both from underflow."""
+    down = -np.frexp(np.maximum(tp, fp))[1]
+    true = target.true(np.ldexp(tp, down))
+    return true / (true + target.false(np.ldexp(fp, down)))
 
 
 def _in_pairs(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, target: FloatPair) -> FloatPair:

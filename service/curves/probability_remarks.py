@@ -56,6 +56,11 @@ def _of_statistics(found: ProbabilityStatistics, table: ConfusionTable) -> Itera
     if found.clipped:
         rows = _rows(found.clipped, table)
         yield "clipped_scores", f"The score was certain and wrong in {rows}; log_loss counts 36.04 for each."
+    if table.target is not None:
+        names = "ece, ece_if_calibrated, calibration_slope and calibration_intercept"
+        why = "they judge scores by these data, where positives are not as common as where the model is used."
+        yield "not_at_prevalence", f"{names} are null with prevalence: {why}"
+        return
     if found.certain:
         why = f"the score is exactly 0 or 1, and its log odds infinite, in {_rows(found.certain, table)}."
         yield "certain_scores", f"calibration_slope and calibration_intercept are null: {why}"

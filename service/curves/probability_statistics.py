@@ -17,7 +17,7 @@ from service.curves.score_probabilities import LEAST_PROBABILITY, Probabilities
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityStatistics:
-    """The scores of a table as probabilities, and what they are worth."""
+    """The scores of a table as probabilities, and what they are worth where the model is used."""
 
     table: ConfusionTable
     scores: Probabilities
@@ -26,7 +26,7 @@ class ProbabilityStatistics:
     @classmethod
     def of(cls, table: ConfusionTable, options: ReliabilityOptions | None = None) -> "ProbabilityStatistics | None":
         """Take the scores of a table as probabilities; None if they are none."""
-        scores = Probabilities.of(table)
+        scores = Probabilities.of(table.in_use)
         return None if scores is None else cls(table, scores, options or ReliabilityOptions())
 
     @cached_property

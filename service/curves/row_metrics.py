@@ -20,6 +20,7 @@ from service.curves.arrays import FloatArray, blocks
 from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable
 from service.curves.double_double import difference_of_products
+from service.curves.target_prevalence import TargetPrevalence
 
 _INEXACT_FROM = 2.0**49
 """Below this total, sums of ten counts are exact."""
@@ -33,6 +34,7 @@ class Matrices:
     """Confusion matrices, (n,), of one data set, or each with its own totals; `whole` says that all are integers.
 
     If three of four positives and one of six negatives are called positive, precision and recall are 3/4.
+    With a target, these are data sampled class by class, and `in_use` has their shares where the model is used.
     """
 
     tp: Counted
@@ -40,6 +42,7 @@ class Matrices:
     positives: Any
     negatives: Any
     whole: bool = False
+    target: TargetPrevalence | None = None
 
     @property
     def fn(self) -> Counted:
@@ -68,6 +71,14 @@ class Matrices:
             return self
         counts = (self.tp, self.fp, self.positives, self.negatives)
         return Matrices(*map(_integers, np.broadcast_arrays(*counts)))
+
+    @cached_property
+    def in_use(self) -> "Matrices":
+        """The matrices where the model is used."""
+        if self.target is None:
+            return self
+        true, false = self.target.true, self.target.false
+        return Matrices(true(self.tp), false(self.fp), true(self.positives), false(self.negatives))
 
     @cached_property
     def youden(self) -> FloatArray:
@@ -101,21 +112,34 @@ def divided(part: Counted, whole: Counted) -> FloatArray:
 ValueOfRows = Callable[[Matrices], FloatArray]
 """A metric of each of some matrices, (n,); NaN where undefined."""
 
+OF_EITHER_CLASS = frozenset(
+    (
+        *("balanced_accuracy", "recall", "sensitivity", "tpr", "specificity", "fpr", "fnr", "youden"),
+        *("lr_positive", "lr_negative"),
+    )
+)
+"""The metrics that are functions of recall and fpr alone, whatever the prevalence."""
+
 
 @dataclass(frozen=True, slots=True)
 class RowMetric:
     """A metric: its name, what it is, and its value.
 
+    formula   its value, without regard to a target.
     better    1 if more is better, -1 if less is, 0 if neither is.
     low, high the ends of its range.
     """
 
     name: str
     about: str
-    value: ValueOfRows
+    formula: ValueOfRows
     better: int = 1
     low: float = 0.0
     high: float = 1.0
+
+    def value(self, of: Matrices) -> FloatArray:
+        """Its value where the model is used, (n,); NaN where undefined."""
+        return self.formula(of if self.name in OF_EITHER_CLASS else of.in_use)
 
 
 def values_of(name: str, table: ConfusionTable) -> FloatArray:
@@ -123,8 +147,13 @@ def values_of(name: str, table: ConfusionTable) -> FloatArray:
     found = np.empty(table.tp.size)
     for rows in in_time(blocks(found.size)):
         tp, fp = table.tp[rows], table.fp[rows]
-        found[rows] = ROW_METRICS[name].value(Matrices(tp, fp, table.positives, table.negatives, table.integral))
+        found[rows] = ROW_METRICS[name].value(matrices_of(table, tp, fp))
     return found
+
+
+def matrices_of(table: ConfusionTable, tp: FloatArray, fp: FloatArray) -> Matrices:
+    """Matrices of a table's data, with these tp and fp of some of its rows, (n,)."""
+    return Matrices(tp, fp, table.positives, table.negatives, table.integral, table.target)
 
 
 def _quotient(part: Callable[[Matrices], Counted], whole: Callable[[Matrices], Counted]) -> ValueOfRows:

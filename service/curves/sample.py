@@ -12,6 +12,7 @@ import numpy as np
 from service.curves.arrays import BoolArray, FloatArray
 from service.curves.clusters import ClusterCounts, Clusters
 from service.curves.errors import LengthsDiffer, OneClassLabels, TotalOutOfRange, plain
+from service.curves.target_prevalence import TargetPrevalence
 
 SMALLEST_TOTAL = 1e-150
 LARGEST_TOTAL = 1e150
@@ -29,6 +30,7 @@ class Sample:
     is_soft  whether a row is a share of an example, so that the number of examples of each class is unknown.
     rest     if the negatives have several labels, or a doubtful one, a sentence that names them; else None.
     clusters  which rows belong together, for intervals; None if all are independent.
+    target    how common positives are where the model is used; None if as common as here.
 
     Raises LengthsDiffer, OneClassLabels when no positive or no negative has a weight above 0, and TotalOutOfRange when
     those of one class weigh too little or too much.
@@ -41,6 +43,7 @@ class Sample:
     rest: str | None = None
     is_soft: bool = False
     clusters: Clusters | None = None
+    target: TargetPrevalence | None = None
 
     @classmethod
     def soft(

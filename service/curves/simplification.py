@@ -157,6 +157,7 @@ def _bends(
 
     That is the greatest vertical distance, |p_A - p̄| (1 - ρ)².
     """
+    rows = rows.in_use
     scale = 1 / max(rows.positives, rows.negatives)  # no sum of the two overflows
     tp = rows.tp * scale
     called = tp + rows.fp * scale

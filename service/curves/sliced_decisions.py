@@ -20,13 +20,21 @@ from service.curves.histogram import Histogram
 from service.curves.row_metrics import ROW_METRICS, Matrices
 from service.curves.sample import Sample
 from service.curves.sweep import sweep
+from service.curves.target_prevalence import TargetPrevalence
 
 
-def decided_in_slices(chosen: Decided, sample: Sample | Histogram, numbers: IntArray, areas: AreaColumns) -> Decided:
+def decided_in_slices(
+    chosen: Decided,
+    sample: Sample | Histogram,
+    numbers: IntArray,
+    areas: AreaColumns,
+    target: TargetPrevalence | None = None,
+) -> Decided:
     """The decisions of all rows in each slice, slice after slice; groups must be exact.
 
-    `numbers` (n,) has the slice of each row or group, and `areas` the totals. Of T in tests/curves/test_decisions.py,
-    the first four, the next and the last have, at threshold 0.5, tp 3, 1, 0 and fp 1, 2, 0.
+    `numbers` (n,) has the slice of each row or group, `areas` the totals, and the target those of all rows. Of T in
+    tests/curves/test_decisions.py, the first four, the next and the last have, at threshold 0.5, tp 3, 1, 0 and fp 1,
+    2, 0.
     """
     count, known = areas.positives.size, ~np.isnan(chosen.tp)
     called = np.tile(np.where(known, 0.0, np.nan), (2, count, 1))
@@ -42,7 +50,7 @@ def decided_in_slices(chosen: Decided, sample: Sample | Histogram, numbers: IntA
     tp, fp = called
     positives, negatives = (np.broadcast_to(each[:, None], tp.shape) for each in (areas.positives, areas.negatives))
     there = np.array([reason != TOTAL_OUT_OF_RANGE for reason in areas.reason])[:, None] & known
-    matrices = Matrices(tp[there], fp[there], positives[there], negatives[there], whole)
+    matrices = Matrices(tp[there], fp[there], positives[there], negatives[there], whole, target)
     metrics = {name: np.full(tp.shape, np.nan) for name in chosen.metrics}
     for name, values in in_time(metrics.items()):
         values[there] = ROW_METRICS[name].value(matrices)

@@ -12,16 +12,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from service.curves.area_columns import AreaColumns, Undefined, sample_or_reason
-from service.curves.arrays import IntArray
+from service.curves.arrays import FloatArray, IntArray
 from service.curves.clock import in_time
 from service.curves.sample import LARGEST_TOTAL, SMALLEST_TOTAL, Sample
 from service.curves.sweep import sweep
+from service.curves.target_prevalence import TargetPrevalence
 
 MOST_SLICE_COLUMNS = 10
 """The most columns whose values together define the slices."""
 
 _DIGIT = 1 << 16
 """NumPy uses a radix sort for 16-bit integers."""
+
+_PLACES_OF_PR = [3, 4, 6]
+"""The places of pr, average_precision and pr_achievable among the areas of the sweep."""
 
 
 def rows_by_slice(numbers: IntArray, count: int) -> tuple[IntArray, IntArray]:
@@ -45,6 +49,8 @@ def sliced_areas(sample: Sample, numbers: IntArray, order: IntArray, bounds: Int
         sample.weights,
         descending=not sample.lower_is_positive,
     )
+    if sample.target is not None:
+        found[:, _PLACES_OF_PR] = _in_use(sample, sample.target, numbers, bounds.size - 1)
     positives, negatives, roc, pr, average_precision, roc_hull, pr_achievable = found.T.copy()
     areas = AreaColumns(positives, negatives, roc, roc_hull, pr, pr_achievable, average_precision)
     ordinary = np.minimum(positives, negatives) > 2 * SMALLEST_TOTAL
@@ -55,6 +61,15 @@ def sliced_areas(sample: Sample, numbers: IntArray, order: IntArray, bounds: Int
         if isinstance(part, Undefined):
             areas.set_undefined(number, part)
     return areas
+
+
+def _in_use(sample: Sample, target: TargetPrevalence, numbers: IntArray, count: int) -> FloatArray:
+    """The areas under PR curves of slices where the model is used: each row weighs what it stands for."""
+    weights = np.ones(sample.rows) if sample.weights is None else sample.weights
+    weights = np.where(sample.labels, target.true(weights), target.false(weights))
+    descending = not sample.lower_is_positive
+    found = sweep.slices(numbers, count, sample.scores, sample.labels, weights, descending=descending)
+    return found[:, _PLACES_OF_PR]
 
 
 def slice_samples(sample: Sample, order: IntArray, bounds: IntArray) -> Iterator[Sample | Undefined]:
@@ -74,4 +89,5 @@ def slice_sample(sample: Sample, order: IntArray, bounds: IntArray, number: int)
         weights,
         lower_is_positive=sample.lower_is_positive,
         clusters=clusters,
+        target=sample.target,
     )

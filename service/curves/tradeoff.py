@@ -83,12 +83,13 @@ class Tradeoff:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tradeoffs:
-    """The answer: one trade-off per requested index."""
+    """The answer: one trade-off per requested index; `target` is the prevalence where the model is used, if given."""
 
     positives: float
     negatives: float
     tradeoffs: dict[str, Tradeoff]
     warnings: tuple[CurvesWarning, ...] = ()
+    target: float | None = None
 
 
 def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None = None) -> Tradeoffs:
@@ -111,7 +112,8 @@ def evaluate_tradeoffs(evaluation: Evaluation, options: TradeoffOptions | None =
             bounds = Enclosure(lower, max(lower, upper.area))
             tradeoffs[name] = replace(tradeoffs[name], area=bounds.middle, bounds=bounds)
         warnings += (BOUNDED_TRADEOFFS,)
-    return Tradeoffs(table.positives, table.negatives, tradeoffs, warnings)
+    target = None if table.target is None else table.target.share
+    return Tradeoffs(table.positives, table.negatives, tradeoffs, warnings, target)
 
 
 def _tradeoffs(table: ConfusionTable, options: TradeoffOptions) -> dict[str, Tradeoff]:

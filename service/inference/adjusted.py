@@ -65,10 +65,11 @@ def adjusted_interval(
 
 
 def _fewest(model: EvaluatedModel, metric: Metric) -> float:
-    """The effective size of the smaller class or, with clusters, the degrees of freedom if these are fewer."""
+    """The effective size of the smaller class; the degrees of freedom, or what negatives stand for, if that is less."""
     freedom = math.inf
     if metric.is_area:
-        freedom = model.area_error(metric.part or metric.name).freedom
+        of_area = model.area_error(metric.part or metric.name)
+        freedom = min(of_area.freedom, of_area.stand_ins)
     elif metric.name in STATISTIC_FORMULAS and (error := model.error_of(metric)) is not None:
         freedom = error.certainty.freedom
     return min(*model.strata.effective, freedom)

@@ -189,9 +189,9 @@ class Width:
         curve = tpr(table), fpr(table)
         least = np.where(at < self.up, 0.0, _foot(at - self.up, *curve) - self.left).clip(0, 1)
         most = np.where(at + self.up > 1, 1.0, _top(at + self.up, *curve) + self.left).clip(0, 1)
-        tp = at * table.positives
+        tp = at * table.in_use.positives
         lower, upper = (
-            np.divide(tp, tp + rates * table.negatives, out=np.full(at.size, at_0), where=tp > 0)
+            np.divide(tp, tp + rates * table.in_use.negatives, out=np.full(at.size, at_0), where=tp > 0)
             for rates, at_0 in ((most, 0.0), (least, 1.0))
         )
         return lower, upper

@@ -32,7 +32,7 @@ from service.curves.sample import Sample
 from service.inference.bands import BandOptions, Bands, bands
 from service.inference.bounded import bound_curves, has_bounds
 from service.inference.decision_intervals import net_benefit_ends, point_ends, with_intervals
-from service.inference.estimates import Estimates, omitted
+from service.inference.estimates import Estimates, far_prevalence, omitted
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.metric import AREAS_WITH_INTERVALS, PARTIAL, POINTS_WITH_INTERVALS, Metric
 from service.inference.models import EvaluatedModel, Models
@@ -51,6 +51,7 @@ class EvaluatedCurves:
     bands     those of the curves, if they were requested.
     of_points, of_parts  the intervals of operating points, and of the means of parts, in the order requested.
     clusters  how many there are; None if all rows are independent.
+    target    the prevalence where the model is used, if it was given.
     """
 
     curves: Curves
@@ -64,6 +65,7 @@ class EvaluatedCurves:
     of_points: Sequence[Interval | None] | None = None
     of_parts: Sequence[Interval | None] | None = None
     clusters: ClusterCounts | None = None
+    target: float | None = None
 
     @property
     def positives(self) -> float:
@@ -77,8 +79,8 @@ class EvaluatedCurves:
 
     @property
     def prevalence(self) -> float:
-        """The share of positives, P/(P + N)."""
-        return self.positives / (self.positives + self.negatives)
+        """The share of positives where the model is used, or P/(P + N)."""
+        return self.target or self.positives / (self.positives + self.negatives)
 
 
 def evaluate_with_intervals(
@@ -110,18 +112,23 @@ def evaluate_with_intervals(
         drawing = curves_drawing(table, tables.hull.vertices, evaluation, drawn, prevalence)
         curves.auc = curves.auc or areas(table, table.select(tables.hull.vertices))  # a picture always shows them
     model = EvaluatedModel(evaluation, table, known=curves.auc)
+    if curves.auc is not None or options.partial:
+        curves.warnings += tuple(far_prevalence(model.strata)) if table.rises else ()
+    target = None if table.target is None else table.target.share
     if intervals is not None:
         whole = model if tables.whole is table else EvaluatedModel(evaluation, tables.whole)
         curves.warnings += _add_ends(curves, options, (model, whole), intervals.level, tunable=tunable)
     if bounded and isinstance(evaluation, Histogram):
         of_groups = bound_curves(curves, evaluation, options, _metrics(options), intervals)
         warnings = curves.warnings + of_groups.warnings
-        answered = EvaluatedCurves(curves, warnings, drawing=drawing, bounds=of_groups.bounds)
+        answered = EvaluatedCurves(curves, warnings, drawing=drawing, bounds=of_groups.bounds, target=target)
         return answered if of_groups.intervals is None else _in_places(answered, of_groups.intervals, options)
     ends = _judged(curves, model, 0.95 if intervals is None else intervals.level)
     of_bands = None if band is None else bands(model, band, intervals or IntervalOptions(), drawn)
     clusters = evaluation.cluster_counts if isinstance(evaluation, Sample) else None
-    answered = EvaluatedCurves(curves, curves.warnings, drawing=drawing, bin_ends=ends, clusters=clusters)
+    answered = EvaluatedCurves(
+        curves, curves.warnings, drawing=drawing, bin_ends=ends, clusters=clusters, target=target
+    )
     return _with_bands(answered if intervals is None else _estimated(answered, model, options, intervals), of_bands)
 
 
@@ -212,7 +219,7 @@ def _parts(options: CurvesOptions) -> list[Metric]:
 def _judged(curves: Curves, model: EvaluatedModel, level: float) -> tuple[FloatArray, FloatArray] | None:
     """Add to the statistics and the bins what the number of examples tells; warn if it is unknown."""
     found = curves.probabilities
-    if found is None:
+    if found is None or model.table.target is not None:
         return None
     if not model.strata.given:
         parts = ["ece_if_calibrated"] * (curves.statistics is not None) + ["lower", "upper"] * (

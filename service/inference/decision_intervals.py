@@ -18,6 +18,7 @@ from service.curves.evaluation import CurvesWarning
 from service.curves.net_benefit import NetBenefit, NetBenefitOptions, rows_of_probabilities
 from service.curves.points import Points
 from service.curves.row_metrics import ROW_METRICS, Matrices
+from service.curves.target_prevalence import TargetPrevalence
 from service.inference.intervals import normal_quantile
 from service.inference.models import SHARES_OF_A_ROW, EvaluatedModel
 from service.inference.proportions import range_including, split, widened, wilson
@@ -67,7 +68,7 @@ def _ends_at(
 ) -> dict[str, FloatArray]:
     """The ends of the intervals of metrics at rows of the model's table, as `score_ends`."""
     totals = (np.full(len(rows), total) for total in (model.table.positives, model.table.negatives))
-    return score_ends(metrics, shares_at(model, rows), *totals, level=level)
+    return score_ends(metrics, shares_at(model, rows), *totals, level=level, target=model.table.target)
 
 
 def rows_applied(table: ConfusionTable, chosen: Decided, decisions: Sequence[Decision]) -> list[int | None]:
@@ -91,7 +92,13 @@ def shares_at(model: EvaluatedModel, rows: Sequence[int | None]) -> FloatArray:
 
 
 def score_ends(
-    metrics: Mapping[str, FloatArray], shares: FloatArray, positives: FloatArray, negatives: FloatArray, *, level: float
+    metrics: Mapping[str, FloatArray],
+    shares: FloatArray,
+    positives: FloatArray,
+    negatives: FloatArray,
+    *,
+    level: float,
+    target: TargetPrevalence | None = None,
 ) -> dict[str, FloatArray]:
     """The ends of the score intervals of metrics with these values, (2, n) each; NaN where shares or values are.
 
@@ -110,7 +117,7 @@ def score_ends(
             of_recall, of_fpr = depth * ways[0], depth * (rho * ways[0] + np.sqrt(1 - rho * rho) * ways[1])
         recalls, fprs = wilson(recall, its_trials, of_recall), wilson(fpr, trials_of_fpr, of_fpr)
         totals = positives[rows, None], negatives[rows, None]
-        matrices = Matrices(recalls * totals[0], fprs * totals[1], *totals)
+        matrices = Matrices(recalls * totals[0], fprs * totals[1], *totals, target=target)
         alone = {"recall": recalls, "fpr": fprs}
         if clustered:
             of_one, of_other = widened(z, freedom) * ways[0], widened(z, freedom_of_fpr) * ways[1]
@@ -134,7 +141,7 @@ def net_benefit_ends(
     """
     z, ends = normal_quantile(level), np.full((2, found.threshold.size), np.nan)
     table = model.table
-    share = options.prevalence or table.positives / (table.positives + table.negatives)
+    share = options.prevalence or table.in_use.positives / (table.in_use.positives + table.in_use.negatives)
     if table.rises and model.strata.enough:
         for place, row in in_time(enumerate(rows_of_probabilities(table, found.threshold).tolist())):
             if row >= 0:

@@ -12,8 +12,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from service.curves.clock import still_time
-from service.curves.evaluation import NOT_A_SWEEP, TRAPEZOID_OMITTED, CurvesWarning
+from service.curves.errors import plain
+from service.curves.evaluation import NOT_A_SWEEP, CurvesWarning, trapezoid_omitted
 from service.curves.probability_remarks import remarks
+from service.curves.target_prevalence import FEWEST_STAND_INS
 from service.inference.bootstrap import can_resample
 from service.inference.intervals import Interval, IntervalOptions
 from service.inference.methods import (
@@ -64,6 +66,8 @@ _WITHOUT_METHOD = "no method for such a metric is known to keep its level"
 _NOT_CHOSEN = ("pr_trapezoid", "prg", "eer", "miscalibration", "ece")
 """The metrics without intervals that no row was chosen for."""
 
+_FAR = "this prevalence needs more negatives, as far_prevalence says"
+
 FOR_ROC = "the method delong is for roc only"
 _NARROW = ("delong", "mover", *RESAMPLED_METHODS)
 
@@ -106,6 +110,8 @@ class Estimates:
         """The model's metric; None if undefined."""
         model = self._models.models[0]
         value = self._value(model, metric)
+        if self._models.stand_ins(metric) < FEWEST_STAND_INS:
+            self._warnings += (told for each in self._models.models for told in far_prevalence(each.strata))
         if metric.name in OF_PROBABILITIES:
             remarked = remarks(
                 model.table, model.probabilities, statistics=True, binned=metric.name == "ece" and metric.bins is None
@@ -121,7 +127,7 @@ class Estimates:
         """The metric of a model; warns if the area by trapezoids is omitted."""
         value = model.value(metric)
         if metric.name == "pr_trapezoid" and value is None and model.table.rises:
-            self._warnings.append(TRAPEZOID_OMITTED)
+            self._warnings += (told for told in (trapezoid_omitted(model.table),) if told is not None)
         return value
 
     def interval(self, metric: Metric, level: float, kept: float | None = None) -> Interval | None:
@@ -154,6 +160,9 @@ class Estimates:
         if metric.family is None:
             self._omit(what, _WITHOUT_METHOD if metric.name in _NOT_CHOSEN else _FITTED)
             return None
+        if of.stand_ins(metric) < FEWEST:
+            self._omit(what, _FAR)
+            return None
         found, method = None, method_of(metric, self._options.method, difference=difference)
         if method is None and not difference and values[0] in ENDS:
             method = "exact"
@@ -176,6 +185,8 @@ class Estimates:
         of = self._of(kept)
         values = of.values(metric)
         if values is None or len(values) == 1 or not of.are_enough:
+            return None
+        if self._models.stand_ins(metric) < FEWEST:
             return None
         if (metric, kept) in self._replicates:
             return self._replicates[metric, kept].p_value(of.difference(values))
@@ -284,6 +295,20 @@ def few_clusters(strata: Strata) -> Iterator[CurvesWarning]:
         if units < _FEW_CLUSTERS:
             detail = f"The {name} are in {units:.2g} effective clusters: intervals are wide, and hold only if clusters "
             yield CurvesWarning("few_clusters", f"{detail}are alike.")
+
+
+def far_prevalence(strata: Strata) -> Iterator[CurvesWarning]:
+    """Warn if so few negatives stand for positives that areas under the PR curve are too high."""
+    target, there = strata.tables[0].target, strata.stand_ins
+    if target is None or there >= FEWEST_STAND_INS:
+        return
+    needed = strata.units[1] * FEWEST_STAND_INS / there
+    detail = (
+        f"At prevalence {plain(target.share)}, {strata.units[1]:,.4g} negatives stand for only {there:.3g} positives, "
+        "too few to say how pure the highest scores are: pr, average_precision and partial areas over recall are "
+        f"likely too high. This prevalence needs {math.ceil(round(needed, 6)):,} negatives."
+    )
+    yield CurvesWarning("far_prevalence", detail)
 
 
 def _estimated(metric: Metric) -> Metric:

@@ -50,8 +50,9 @@ def _lower_ends(pair: Models, metric: Metric, values: tuple[float, float], z: fl
     if metric.is_area:
         if any(value in ENDS for value in values):
             return -1.0, 1.0
-        fewest = min(min(each.strata.effective) for each in pair.models)
-        errors = [each.area_error(metric.part or metric.name).error for each in pair.models]
+        of_areas = [each.area_error(metric.part or metric.name) for each in pair.models]
+        fewest = min(min(*each.units, each.stand_ins) for each in of_areas)
+        errors = [each.error for each in of_areas]
         of_each = [probit_ends(value, error, widened(z, fewest)) for value, error in zip(values, errors, strict=True)]
         return mover_ends(values, of_each)
     found = closed_interval(pair, metric, values, math.erf(z / math.sqrt(2)), method)

@@ -1,7 +1,7 @@
 """The verdict on a model: every rule is checked, with a reason in one sentence if it is not met.
 
     1. The rules over all rows are checked: twice, at both ends, if open groups bound the metrics.
-    2. The rules over slices are checked in each slice.
+    2. The rules over slices are checked in each slice, those over folds on the mean of all folds.
     3. Warnings say what of the data, or of the rules, makes a verdict less than it seems.
 
 Knows rules and checks, not how these are computed.
@@ -21,6 +21,7 @@ from service.curves.sample import Sample
 from service.inference.bounded import BOUNDED, extremes
 from service.inference.estimates import Estimates
 from service.inference.models import Models
+from service.inference.over_folds import checks_over_folds
 from service.inference.over_slices import checks_over_slices
 from service.inference.pairing import check_paired
 from service.inference.plans import planned
@@ -48,12 +49,14 @@ class Gate:
     """The answer: passed if every check passed, but for those that only warn.
 
     clusters  those of the evaluation; None if all its rows are independent.
+    target    the prevalence where the model is used, if it was given.
     """
 
     paired: bool
     checks: tuple[Check, ...]
     warnings: tuple[CurvesWarning, ...]
     clusters: ClusterCounts | None = None
+    target: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -83,7 +86,7 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
     worst_baseline, best_baseline = (None, None) if baseline is None else extremes(baseline)
     models = Models.of(worst, best_baseline, paired=options.paired)
     estimates = Estimates(models, options.how, options.wanted)
-    over_all = [rule for rule in options.rules if rule.slices is None]
+    over_all = [rule for rule in options.rules if rule.is_of_all]
     found = {rule: check_of(rule, estimates, options) for rule in in_time(over_all)}
     warnings = estimates.warnings
     is_bounded = worst is not best or worst_baseline is not best_baseline
@@ -94,11 +97,12 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         found = {rule: agreed(one, check_of(rule, other, options)) for rule, one in in_time(found.items())}
         warnings = tuple(dict.fromkeys((BOUNDED, *warnings, *other.warnings)))
     if len(over_all) < len(options.rules):
-        over_slices, more = checks_over_slices(models, options)
-        found, warnings = found | over_slices, warnings + more
+        for checks_over in (checks_over_slices, checks_over_folds):
+            more, told = checks_over(models, options)
+            found, warnings = found | more, warnings + told
     checks = tuple(found[rule] for rule in options.rules)
     warnings = one_vs_rest(evaluation, baseline) + warnings
-    of_roc = [check for check in checks if check.rule.metric == "roc" and check.rule.slices is None]
+    of_roc = [check for check in checks if check.rule.metric == "roc" and check.rule.is_of_all]
     if not isinstance(evaluation, Counts):
         warnings += below_chance([check.value for check in of_roc[:1]])
     if not isinstance(baseline, Counts):  # only rules of differences have its value
@@ -114,7 +118,8 @@ def evaluate_gate(evaluation: Evaluation, baseline: Evaluation | None, options: 
         warnings += (MAYBE_PAIRED,) * may_be_pairs(evaluation, baseline)
     judged = models.models[0].evaluation
     clusters = judged.cluster_counts if isinstance(judged, Sample) else None
-    return Gate(options.paired, checks, warnings, clusters)
+    target = None if evaluation.target is None else evaluation.target.share
+    return Gate(options.paired, checks, warnings, clusters, target)
 
 
 def may_be_pairs(evaluation: Evaluation, baseline: Evaluation) -> bool:

@@ -108,7 +108,7 @@ def _of_losses(table: ConfusionTable, positives: FloatArray, negatives: FloatArr
 INFLUENCES: Mapping[str, Callable[[ConfusionTable], Influences]] = MappingProxyType(
     {"roc": _roc, "pr": _pr, "average_precision": _average_precision, "brier": _brier, "log_loss": _log_loss}
 )
-"""{area or mean loss: the influences of examples at the rows of a table, a sweep}"""
+"""{area or mean loss: the influences of examples at the rows of a table, a sweep, without regard to a target}"""
 
 
 def _means(growth: FloatArray) -> tuple[FloatArray, ...]:

@@ -55,7 +55,7 @@ class IntervalOptions:
 
 def normal_quantile(level: float) -> float:
     """The z such that the standard normal distribution has probability `level` within ±z."""
-    return -_NORMAL.inv_cdf((1 - level) / 2)
+    return 0.0 - _NORMAL.inv_cdf((1 - level) / 2)  # 0.0, not -0.0, for a level of nearly 0
 
 
 def exact_interval(value: float, trials: float, level: float) -> Interval:

@@ -39,6 +39,7 @@ from service.inference.probability_errors import STATISTIC_FORMULAS, interval_of
 from service.inference.proportions import Ends, p_value, p_value_by_level, widened
 from service.inference.rates import ON_CURVES, SHARES, one_minus_rate_correlation, paired_rate_ends, rate_ends
 from service.inference.spread import Spread
+from service.inference.strata import FEWEST
 
 RESAMPLED_METHODS = ("bootstrap", "bca")
 INTERVAL_METHODS = ("auto", "delong", "logit", *RESAMPLED_METHODS)
@@ -82,7 +83,12 @@ def is_resampled(metric: Metric, asked: str, *, difference: bool = False) -> boo
 
 
 def closed_interval(of: Models, metric: Metric, values: Sequence[float], level: float, method: str) -> Interval | None:
-    """The interval of a metric, or of its difference if there are two models; None if it needs resamples."""
+    """The interval of a metric, or of its difference if there are two models.
+
+    None if it needs resamples, or more negatives for the target prevalence.
+    """
+    if of.stand_ins(metric) < FEWEST:
+        return None
     if len(values) == 1:
         return _of_one(of.models[0], metric, values[0], level, method)
     return _of_difference(of, metric, values, level, method)
@@ -136,11 +142,13 @@ def _of_one(model: EvaluatedModel, metric: Metric, value: float, level: float, m
     error, effect = of_area.error, of_area.design_effect
     if method == "delong":
         return replace(delong_interval(value, error, level), design_effect=effect)
+    most, freedom = of_area.stand_ins, min(of_area.freedom, of_area.stand_ins)
     if metric.name in ("pr", "average_precision"):
-        clustered = {"own": of_area.units[0], "freedom": of_area.freedom} if model.strata.clustered else {}
-        found = pr_logit_interval(value, error, of_area.trials, level, **clustered)
+        clustered = {"own": min(of_area.units[0], most), "freedom": freedom} if model.strata.clustered else {}
+        sizes = min(of_area.trials[0], most), of_area.trials[1]
+        found = pr_logit_interval(value, error, sizes, level, **clustered)
     else:
-        found = logit_interval(value, error, level, of_area.freedom)
+        found = logit_interval(value, error, level, freedom)
     return within_limits(Models((model,)), metric, replace(found, design_effect=effect))
 
 
@@ -182,7 +190,8 @@ def _from_both(of: Models, metric: Metric, values: Sequence[float], level: float
 def _exact(model: EvaluatedModel, metric: Metric, value: float, level: float, times: float = 1.0) -> Interval:
     """The interval of an area of 0 or 1; an area under a PR curve is never 0."""
     positives, negatives = model.trials(metric)
-    trials, totals = (times * positives, times * negatives), (model.table.positives, model.table.negatives)
+    trials, in_use = (times * positives, times * negatives), model.table.in_use
+    totals = in_use.positives, in_use.negatives
     if metric.family == "roc":
         return exact_interval(value, min(trials), level)
     if metric.part is None:

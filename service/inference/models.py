@@ -8,6 +8,7 @@ If two models are paired, their examples are the same, row by row: then resample
 scores of one example together. Knows the mathematics and the names of metrics; nothing of intervals or verdicts.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,7 +30,7 @@ from service.curves.sample import Sample
 from service.inference.clustered_shares import CalledClusters, correlation, mean_of
 from service.inference.metric import AREAS, AREAS_WITH_INTERVALS, ENDS, OF_ALL_SCORES, Metric
 from service.inference.pairing import blaming_baseline, check_paired, may_have_common_clusters, with_common_clusters
-from service.inference.partial_influence import Area, partial_mean
+from service.inference.partial_influence import Area, is_of_precision, partial_mean
 from service.inference.probability_errors import StatisticError, error_of_statistic
 from service.inference.proportions import OfBothClasses, PairedShares, Share
 from service.inference.rates import Rate
@@ -74,8 +75,9 @@ class EvaluatedModel:
     def value(self, metric: Metric) -> float | None:
         """The metric; None if undefined."""
         if metric.name in AREAS:
-            swept = metric.name in AREAS_WITH_INTERVALS and self.known is None and self.table.rises
-            area: float | None = getattr(self.table.swept if swept else self._areas, metric.name)
+            table = self.table if metric.name == "roc" else self.table.in_use
+            swept = metric.name in AREAS_WITH_INTERVALS and self.known is None and table.rises
+            area: float | None = getattr(table.swept if swept else self._areas, metric.name)
             return area
         if metric.name in OF_ALL_SCORES:
             return self._statistic(metric)
@@ -87,8 +89,8 @@ class EvaluatedModel:
         if metric.name in AREAS:
             return metric.name
         if (part := metric.part) is not None:
-            return lambda tp, fp: partial_mean(tp, fp, part)
-        return lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp)
+            return lambda tp, fp: partial_mean(tp, fp, part, self.table.target)
+        return lambda tp, fp: value_of(metric.name, metric.at or 0.0, tp, fp, self.table.target)
 
     def error_of(self, metric: Metric) -> StatisticError | None:
         """The standard error of a statistic of probabilities; None if it shows no spread."""
@@ -123,7 +125,7 @@ class EvaluatedModel:
 
     def rate(self, metric: Metric) -> Rate:
         """The metric of a row, as a function."""
-        return Rate(metric.name, metric.weight, self.table.positives, self.table.negatives)
+        return Rate(metric.name, metric.weight, self.table.positives, self.table.negatives, self.table.target)
 
     def shares(self, metric: Metric) -> OfBothClasses[Share]:
         """Recall and fpr of the metric's row."""
@@ -270,6 +272,12 @@ class Models:
     def first(self) -> "Models":
         """The model alone."""
         return self if len(self.models) == 1 else Models(self.models[:1])
+
+    def stand_ins(self, metric: Metric) -> float:
+        """How many positives the negatives of the smaller model stand for, if an area under a PR curve needs them."""
+        if not (metric.is_area and is_of_precision(metric.part or metric.name)):
+            return math.inf
+        return min(each.strata.stand_ins for each in self.models)
 
     def keeping(self, kept: float) -> "Models":
         """The same, with another share of the baseline in differences."""

@@ -10,7 +10,7 @@ method for partial areas under receiver operating characteristic curves, with ap
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from service.curves.arrays import FloatArray
 from service.curves.confusion import ConfusionTable
 from service.curves.partial_areas import PartialRange
 from service.curves.sweep.plain import mean_precision
+from service.curves.target_prevalence import TargetPrevalence
 from service.inference.influence import INFLUENCES, Influences
 from service.inference.proportions import Ends
 from service.inference.rates import tpr_at_fpr_ends
@@ -26,12 +27,21 @@ from service.inference.rates import tpr_at_fpr_ends
 Area: TypeAlias = str | PartialRange
 """The name of an area under a whole curve, or a range, for the mean height over it."""
 
+_OF_PRECISION = ("pr", "pr_achievable", "average_precision")
+
 _SPLITS_FROM_0 = np.arange(101) / 100
 
 
 def influences(table: ConfusionTable, area: Area) -> Influences:
-    """The influences on an area of a sweep."""
-    return INFLUENCES[area](table) if isinstance(area, str) else partial_influences(table, area)
+    """The influences on an area, or on a mean loss, of a sweep, where the model is used."""
+    if isinstance(area, str):
+        return INFLUENCES[area](table if area == "roc" else table.in_use)
+    return partial_influences(table.in_use if area.over == "recall" else table, area)
+
+
+def is_of_precision(area: Area) -> bool:
+    """Whether an area is one under a PR curve, or a part of one."""
+    return area in _OF_PRECISION if isinstance(area, str) else area.over == "recall"
 
 
 def partial_influences(table: ConfusionTable, part: PartialRange) -> Influences:
@@ -49,9 +59,12 @@ def partial_influences(table: ConfusionTable, part: PartialRange) -> Influences:
     return (cut.on_rows(positives, size) / box, unit), (cut.on_rows(negatives, size) / box, other)
 
 
-def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange) -> float:
+def partial_mean(tp: FloatArray, fp: FloatArray, part: PartialRange, target: TargetPrevalence | None = None) -> float:
     """The mean height over a range, from cumulated counts that end with the totals; to ten digits, for resamples."""
-    table = ConfusionTable(tp, tp, fp, float(tp[-1]), float(fp[-1]))
+    totals = float(tp[-1]), float(fp[-1])
+    table = ConfusionTable(tp, tp, fp, *totals)
+    if target is not None and part.over == "recall":
+        table = replace(table, target=TargetPrevalence(target.share, *totals)).in_use
     if part.over == "tpr":
         table, part = mirrored(table), _as_fpr(part)
     cut = _Cut.of(table, part)

@@ -39,6 +39,7 @@ from service.inference.probability_errors import STATISTIC_FORMULAS
 from service.inference.proportions import Ends, PairedShares, widened
 from service.inference.rates import ON_CURVES, SHARES, paired_rate_ends, rate_ends
 from service.inference.rules import Rule
+from service.inference.strata import FEWEST
 
 _NEAREST_END = 1e-9
 """How near to 0 and 1 an estimate may be."""
@@ -91,6 +92,8 @@ def trial_of(truth: Truth) -> Trial:
         raise Unplanned("The interval comes from resamples, which only the data themselves give")
     if metric.family == "rate" or (metric.family == "point" and truth.value not in ENDS):
         return _of_score(truth)
+    if truth.models.stand_ins(metric) < FEWEST:
+        raise Unplanned("This prevalence needs more negatives")
     if metric.name in STATISTIC_FORMULAS and not truth.rule.is_change:
         return _of_statistic(truth)
     roc = Metric("roc") if metric.name == "gini" else metric
@@ -140,13 +143,15 @@ def _of_area(truth: Truth, metric: Metric, value: float) -> Trial:
         if truth.method == "delong":
             return truth.worse(delong_interval(estimate, error, truth.level))
         if metric.name in {"pr", "average_precision"}:
-            clustered = {}
+            most, clustered = factor * today.stand_ins, {}
             if model.strata.clustered is not None:
-                clustered = {"own": factor * today.units[0], "freedom": _times(today.freedom, factor)}
-            sizes = factor * positives, factor * negatives
+                freedom = _times(min(today.freedom, today.stand_ins), factor)
+                clustered = {"own": min(factor * today.units[0], most), "freedom": freedom}
+            sizes = min(factor * positives, most), factor * negatives
             found = pr_logit_interval(estimate, error, sizes, truth.level, **clustered)
         else:
-            found = logit_interval(estimate, error, truth.level, _times(today.freedom, factor))
+            freedom = _times(min(today.freedom, today.stand_ins), factor)
+            found = logit_interval(estimate, error, truth.level, freedom)
         return truth.worse(within_limits(truth.models, metric, found, factor))
 
     return end

@@ -132,8 +132,9 @@ def planned(rule: Rule, models: Models, how: IntervalOptions, power: float = POW
 def _least_factor(truth: Truth) -> float:
     """The least k. Raises Unplanned."""
     rule, models = truth.rule, truth.models
-    if rule.slices is not None:
-        raise Unplanned("Rules over slices have no plan; plan for the rows of the smallest slice")
+    if not rule.is_of_all:
+        what = "slices have no plan; plan for the rows of the smallest slice" if rule.slices else "folds have no plan"
+        raise Unplanned(f"Rules over {what}")
     if rule.confidence is None:
         raise Unplanned("Without confidence, no number of rows makes the rule more certain")
     if rule.is_lenient:

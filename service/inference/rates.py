@@ -22,6 +22,7 @@ from service.curves.clock import still_time
 from service.curves.confusion import ConfusionTable
 from service.curves.indices import INDICES, Rows
 from service.curves.row_metrics import ROW_METRICS, Matrices
+from service.curves.target_prevalence import TargetPrevalence
 from service.inference.proportions import Ends, PairedShares, Share, range_including, split, widened, wilson
 
 Polygon: TypeAlias = tuple[FloatArray, FloatArray]
@@ -40,12 +41,13 @@ _BETWEEN, _ROUNDS = 129, 3
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A metric of a row or, with a `weight`, an index at this λ, for totals P and N."""
+    """A metric of a row or, with a `weight`, an index at this λ, for totals P and N, and where the model is used."""
 
     metric: str
     weight: float | None
     positives: float
     negatives: float
+    target: TargetPrevalence | None = None
 
     def __call__(self, recall: FloatArray, fpr: FloatArray) -> FloatArray:
         """The metric for each recall and fpr, (n,); NaN where undefined."""
@@ -58,11 +60,14 @@ class Rate:
     def of_counts(self, tp: FloatArray, fp: FloatArray, *, whole: bool = False) -> FloatArray:
         """The metric for each tp and fp, (n,), which may be known to be integers; NaN where undefined."""
         if self.weight is None:
-            return ROW_METRICS[self.metric].value(Matrices(tp, fp, self.positives, self.negatives, whole))
-        values = np.zeros(tp.size)
+            matrices = Matrices(tp, fp, self.positives, self.negatives, whole, self.target)
+            return ROW_METRICS[self.metric].value(matrices)
+        values, positives = np.zeros(tp.size), self.positives
+        if self.target is not None:
+            tp, fp, positives = self.target.true(tp), self.target.false(fp), self.target.true(positives)
         rows = np.flatnonzero(tp)
         weight = np.full(rows.size, self.weight)
-        values[rows] = INDICES[self.metric].value(Rows(tp[rows], fp[rows], self.positives), weight, 1 - weight)
+        values[rows] = INDICES[self.metric].value(Rows(tp[rows], fp[rows], positives), weight, 1 - weight)
         return np.minimum(values, 1)
 
 
@@ -154,12 +159,12 @@ def precision_at_recall_ends(
 
     At recall 0 there is no threshold, and the interval is [0, 1].
     """
-    tp = at * table.positives
+    tp = at * table.in_use.positives
     if tp == 0:
         return 0.0, 1.0
     curve = table.tp / table.positives, table.fp / table.negatives
     positives, negatives = trials
-    fp = _curve_ends(curve, Share(at, positives), negatives, z) * table.negatives
+    fp = _curve_ends(curve, Share(at, positives), negatives, z) * table.in_use.negatives
     return range_including(value, tp / (tp + fp))
 
 

@@ -23,6 +23,8 @@ from service.inference.strata import Strata
 RESAMPLED_AREAS = ("roc", "pr", "average_precision")
 """The areas of resamples, in the order of the sweep."""
 
+_RESAMPLED_PR = [RESAMPLED_AREAS.index("pr"), RESAMPLED_AREAS.index("average_precision")]
+
 OfRows: TypeAlias = Callable[[FloatArray, FloatArray], float]
 """From tp and fp of one resample, (K,) each, from 0 to its totals, to a number; NaN where undefined."""
 
@@ -68,7 +70,7 @@ class ReplicateEvaluator:
             None if stratum.weights is None else stratum.weights[which]
             for stratum, which in zip(strata.classes, chosen, strict=True)
         ]
-        self._rows = []
+        self._rows, self._tables = [], strata.tables
         for number, size in enumerate(strata.table_rows):
             of_classes = [stratum.rows[number][at] for stratum, at in zip(strata.classes, chosen, strict=True)]
             self._rows.append(_Rows.of(size, *of_classes))
@@ -87,6 +89,11 @@ class ReplicateEvaluator:
             areas = [each for each in statistics.values() if isinstance(each, str)]
             if areas:
                 values = sweep.resampled_areas(rows.count, *drawn, roc_alone=set(areas) == {"roc"})
+                table = self._tables[evaluation]
+                if table.target is not None and set(areas) != {"roc"}:
+                    totals = table.in_use.positives, table.in_use.negatives
+                    used = [_scaled(each, total) for each, total in zip(drawn, totals, strict=True)]
+                    values[:, _RESAMPLED_PR] = sweep.resampled_areas(rows.count, *used)[:, _RESAMPLED_PR]
             if len(areas) < len(statistics):
                 columns = sweep.resamples(rows.count, *drawn)
             for name, each in statistics.items():
@@ -95,6 +102,12 @@ class ReplicateEvaluator:
                 else:
                     found[name].append(_row_by_row(each, *columns))
         return {name: np.stack(each) for name, each in found.items()}
+
+
+def _scaled(drawn: Drawn, total: float) -> Drawn:
+    """What was drawn of a class, with this mass in each resample."""
+    masses = drawn.counts * (1.0 if drawn.weights is None else drawn.weights)
+    return Drawn(drawn.rows, None, masses * (total / masses.sum(axis=1))[:, np.newaxis])
 
 
 def _row_by_row(function: OfRows, tp: FloatArray, fp: FloatArray) -> FloatArray:

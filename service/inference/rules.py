@@ -57,6 +57,7 @@ class Rule:
     name        what to call it, instead of its metric.
     expected    for a plan, the value that is taken to be true, or the drop or rise.
     slices      names of columns: the rule must hold in each combination of their values.
+    folds       names of columns: the rule is on the mean over the combinations of their values, for roc.
     classes      ALL, or the names of classes, for each of which the rule must hold.
     average      one of the averages of all classes, hand_till, or overall: a number of the whole confusion matrix.
     decide       "highest": a row of the metric is called the class with the highest score.
@@ -81,6 +82,7 @@ class Rule:
     bins: ReliabilityOptions | None = None
     expected: float | None = None
     slices: tuple[str, ...] | None = None
+    folds: tuple[str, ...] | None = None
     min_examples: int | None = None
     classes: str | tuple[str, ...] | None = None
     average: str | None = None
@@ -163,15 +165,22 @@ class Rule:
         return self.if_inconclusive == "passed"
 
     @property
+    def is_of_all(self) -> bool:
+        """Whether it is about all rows together."""
+        return not self.keys and self.folds is None
+
+    @property
     def warns(self) -> bool:
         """Whether the gate passes whatever becomes of this rule."""
         return self.severity == "warn"
 
     @property
     def title(self) -> str:
-        """Its name, or its metric with its place and its slices or classes."""
-        if self.name or not self.keys:
+        """Its name, or its metric with its place and its slices, classes or folds."""
+        if self.name or not (self.keys or self.folds):
             return self.name or self.named
+        if self.folds is not None:
+            return f"{self.named} averaged over {' and '.join(self.folds)}"
         over = "over" if self.kind == "max_gap" else "in every"
         if isinstance(self.classes, tuple):
             return f"{self.named} {over.removesuffix(' every')} {' and '.join(self.classes)}"
@@ -216,7 +225,7 @@ class Rule:
         if self.bins is not None:
             given |= asdict(self.bins)
         given |= {name: getattr(self, name) for name in _ABOUT_VERDICTS}
-        for name in ("slices", "classes"):
+        for name in _LISTING_NAMES:
             value = getattr(self, name)
             given[name] = [*value] if isinstance(value, tuple) else value
         return {name: value for name, value in given.items() if value is not None}
@@ -227,7 +236,7 @@ class Rule:
         rule = {name: value for name, value in given.items() if name in _OWN_KEYS}
         if abs(given.get("at_threshold", 0)) == LARGEST_DOUBLE:
             given = given | {"at_threshold": math.copysign(math.inf, given["at_threshold"])}
-        for name in ("slices", "classes"):
+        for name in _LISTING_NAMES:
             if isinstance(given.get(name), list):
                 rule[name] = tuple(given[name])
         decision = {name: given[name] for name in DECISION_KEYS if name in given}
@@ -257,6 +266,9 @@ _ABOUT_VERDICTS = (
     "expected",
 )
 """The keys of a rule that do not name its metric."""
+
+_LISTING_NAMES = ("slices", "folds", "classes")
+"""The keys of a rule that may be lists of names."""
 
 _OWN_KEYS = tuple(each.name for each in fields(Rule) if each.name not in {"decision", "part", "bins"})
 

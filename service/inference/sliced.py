@@ -9,7 +9,7 @@ Knows the curves, the areas of slices and the intervals; nothing of how any is c
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, tee
 
@@ -28,12 +28,14 @@ from service.curves.arrays import FloatArray, IntArray
 from service.curves.clock import in_time
 from service.curves.confusion import ConfusionTable, Evaluation
 from service.curves.decisions import Decided, Decision
+from service.curves.errors import plain
 from service.curves.evaluation import CurvesOptions, CurvesWarning
 from service.curves.histogram import Histogram
 from service.curves.operating_points import OperatingPoint, OperatingPoints, operating_points
 from service.curves.sample import Sample
 from service.curves.sliced_decisions import decided_in_slices
 from service.curves.slicing import rows_by_slice, slice_samples, sliced_areas
+from service.curves.target_prevalence import FEWEST_STAND_INS, TargetPrevalence
 from service.inference.adjusted import adjusted_interval
 from service.inference.curves_with_intervals import EvaluatedCurves, evaluate_with_intervals
 from service.inference.decision_intervals import rows_applied, score_ends, shares_at
@@ -127,10 +129,12 @@ def evaluate_slices(sample: Sample | Histogram, slicing: Slicing, options: Slice
     whole = sample.merged() if isinstance(sample, Histogram) else sample
     overall = evaluate_with_intervals(whole, of_all, options.intervals, tunable=False)
     order, bounds = rows_by_slice(slicing.numbers, slicing.count)
+    target = None if sample.target is None else sample.target.of(overall.positives, overall.negatives)
+    sample = replace(sample, target=target)
     areas, tables, parts = _in_slices(sample, slicing.numbers, order, bounds)
     chosen, decided = overall.curves.decisions, None
     if chosen is not None:
-        decided = decided_in_slices(chosen, sample, slicing.numbers, areas)
+        decided = decided_in_slices(chosen, sample, slicing.numbers, areas, target)
     judged = sum(reason is None for reason in areas.reason)
     read, warnings = _ReadSlices(slicing.count, options, judged), list(overall.warnings)
     if options.need_tables:
@@ -141,14 +145,33 @@ def evaluate_slices(sample: Sample | Histogram, slicing: Slicing, options: Slice
     what = "areas, intervals or operating points" if options.need_tables else "areas"
     if detail := without_areas(areas.reason, "slices", what):
         warnings.append(CurvesWarning("undefined_slices", detail))
+    if target is not None:
+        warnings += _far_slices(areas, target)
     unique = tuple(dict.fromkeys(warnings))
     rows = bounds[1:] - bounds[:-1]
     if isinstance(whole, Histogram) and whole.is_counted:
         rows = (areas.positives + areas.negatives).astype(np.int64)
     if decided is not None and options.intervals is not None:
-        decided = read.with_ends(decided, areas, options.intervals.level)
+        decided = read.with_ends(decided, areas, options.intervals.level, target)
     intervals, worst = (None, None) if options.intervals is None else (read.ends, read.worst)
     return Sliced(overall, slicing.keys, rows, areas, intervals, worst, read.operating_points, decided, unique)
+
+
+def _far_slices(areas: AreaColumns, target: TargetPrevalence) -> Iterator[CurvesWarning]:
+    """Say how many slices with areas have too few negatives for the target, if any.
+
+    Their own P' positives are as many as N' negatives stand for, once each counts what it does in all rows.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        there = areas.negatives * target.true(areas.positives) / target.false(areas.negatives)
+    has_areas = np.array([reason is None for reason in areas.reason])
+    far = int(np.count_nonzero((there < FEWEST_STAND_INS) & has_areas))
+    if far:
+        detail = (
+            f"In {far} of {there.size} slices the negatives stand for fewer than {FEWEST_STAND_INS} positives at "
+            f"prevalence {plain(target.share)}: pr, pr_achievable and average_precision are likely too high there."
+        )
+        yield CurvesWarning("far_prevalence", detail)
 
 
 def _in_slices(
@@ -210,7 +233,7 @@ class _ReadSlices:
             if interval is not None:
                 self.ends[metric.name][0][number], self.ends[metric.name][1][number] = interval.lower, interval.upper
                 self.worst[metric.name] = self._worse(metric, model, interval)
-        self._warnings |= dict.fromkeys(estimates.warnings)
+        self._warnings |= dict.fromkeys(told for told in estimates.warnings if told.code != "far_prevalence")
         if chosen is not None:
             self.shares[:, number] = shares_at(model, rows_applied(model.table, chosen, self._options.decisions))
 
@@ -225,12 +248,12 @@ class _ReadSlices:
             upper = upper if wide is None else min(upper, wide.upper)
         return Interval(lower, upper, interval.level, interval.method, None)
 
-    def with_ends(self, decided: Decided, areas: AreaColumns, level: float) -> Decided:
+    def with_ends(self, decided: Decided, areas: AreaColumns, level: float, target: TargetPrevalence | None) -> Decided:
         """Add the ends of the intervals of decisions in slices."""
         each = len(self._options.decisions)
         totals = np.repeat(areas.positives, each), np.repeat(areas.negatives, each)
         shares = self.shares.reshape(SHARES_OF_A_ROW, -1)
-        return replace(decided, ends=score_ends(decided.metrics, shares, *totals, level=level))
+        return replace(decided, ends=score_ends(decided.metrics, shares, *totals, level=level, target=target))
 
 
 def _of(areas: AreaColumns, number: int) -> Areas:

@@ -15,6 +15,7 @@ from service.curves.decisions import Decision, chosen_rows_of
 from service.curves.evaluation import CurvesWarning
 from service.curves.sample import Sample
 from service.curves.slicing import rows_by_slice, slice_sample
+from service.curves.target_prevalence import TargetPrevalence
 from service.inference.estimates import Estimates
 from service.inference.intervals import IntervalOptions
 from service.inference.models import EvaluatedModel, Models
@@ -61,12 +62,12 @@ def sliced_models(
 ) -> list[SliceModels]:
     """Split a model by slices or, to judge changes `against` it, the baseline, too; both have samples."""
     made = [_thresholds(each, decisions) for each in models.models]
-    evaluations = [each.evaluation for each in models.models]
-    ours, keys = _parts(evaluations[0], rows.evaluation), _keys(rows.evaluation)
+    given = [(each.evaluation, each.table.target) for each in models.models]
+    ours, keys = _parts(given[0][0], rows.evaluation, given[0][1]), _keys(rows.evaluation)
     theirs: Mapping[tuple[Any, ...], tuple[int, Sample | Undefined]] | None = None
     if against:
         slicing = rows.baseline or rows.evaluation
-        theirs = dict(zip(_keys(slicing), _parts(evaluations[1], slicing), strict=True))
+        theirs = dict(zip(_keys(slicing), _parts(given[1][0], slicing, given[1][1]), strict=True))
     slices = []
     for key, (count, part) in in_time(zip(keys, ours, strict=True)):
         parts = [part] if theirs is None else [part, theirs[key][1] if key in theirs else None]
@@ -84,9 +85,12 @@ def sliced_models(
     return slices
 
 
-def _parts(sample: Evaluation | Arranged, slicing: Slicing) -> Iterator[tuple[int, Sample | Undefined]]:
+def _parts(
+    sample: Evaluation | Arranged, slicing: Slicing, target: TargetPrevalence | None
+) -> Iterator[tuple[int, Sample | Undefined]]:
     """How many rows each slice has, and these as a sample."""
     assert isinstance(sample, Sample)  # noqa: S101  # nothing else has slices here
+    sample = replace(sample, target=target)
     order, bounds = rows_by_slice(slicing.numbers, slicing.count)
     for number in range(slicing.count):
         yield int(bounds[number + 1] - bounds[number]), slice_sample(sample, order, bounds, number)

@@ -31,7 +31,7 @@ import numpy as np
 
 from service.curves.arrays import FloatArray
 from service.inference.clustering import LEAST_FREEDOM, ClassClusters, correction, design_effect
-from service.inference.partial_influence import Area, influences
+from service.inference.partial_influence import Area, influences, is_of_precision
 from service.inference.strata import Strata, Stratum
 
 
@@ -44,6 +44,7 @@ class AreaError:
     units          those of clusters, or again of examples.
     freedom        the degrees of freedom of the error; infinite if examples are independent.
     design_effect  the variance over that of independent examples; None if they are, or if clusters show no spread.
+    stand_ins      of an area under a PR curve, those of the strata; else infinite.
     """
 
     error: float
@@ -51,6 +52,7 @@ class AreaError:
     units: tuple[float, float]
     freedom: float = math.inf
     design_effect: float | None = None
+    stand_ins: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class Spread:
     jump     how far a single example, or cluster, moves it: Σ c |v|³/Σ c v² over all examples.
     errors   the standard errors of both areas.
     one_minus_correlation   1 - ρ, where ρ is the correlation of the areas; 1 if the examples are different.
-    fewest   the effective size of the smaller class; with clusters the least degrees of freedom.
+    fewest   the effective size of the smaller class, or what its negatives can stand for if that is less; with
+             clusters the least degrees of freedom.
     design_effect           as for one area.
     kept     the share of the second area that is subtracted.
     """
@@ -125,11 +128,16 @@ def area_error(strata: Strata, area: Area = "roc") -> AreaError:
     """The uncertainty of an area; of the first evaluation, if there are two."""
     moves = _moves(strata, _influences(strata, 0, area))
     if strata.clustered is None:
-        return AreaError(_error(moves), strata.effective, strata.effective)
+        return AreaError(_error(moves), strata.effective, strata.effective, stand_ins=_stand_ins(strata, area))
     error, effect = _clustered_error([moves])
     classes = strata.clustered
     trials = classes[0].trials(effect or 1.0), classes[1].trials(effect or 1.0)
-    return AreaError(error, trials, strata.units, min(each.freedom(effect or 1.0) for each in classes), effect)
+    freedom = min(each.freedom(effect or 1.0) for each in classes)
+    return AreaError(error, trials, strata.units, freedom, effect, _stand_ins(strata, area))
+
+
+def _stand_ins(strata: Strata, area: Area) -> float:
+    return strata.stand_ins if is_of_precision(area) else math.inf
 
 
 def paired_spread(strata: Strata, area: Area = "roc", kept: float = 1.0) -> Spread:
@@ -141,8 +149,10 @@ def paired_spread(strata: Strata, area: Area = "roc", kept: float = 1.0) -> Spre
     moves = _moves(strata, [(u - kept * v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)])
     of_each = [_moves(strata, one)], [_moves(strata, other)]
     if strata.clustered is not None:
-        return _clustered_spread([moves], of_each, kept)
-    return _spread(moves, (_error(of_each[0][0]), _error(of_each[1][0])), kept)
+        found = _clustered_spread([moves], of_each, kept)
+    else:
+        found = _spread(moves, (_error(of_each[0][0]), _error(of_each[1][0])), kept)
+    return replace(found, fewest=min(found.fewest, _stand_ins(strata, area)))
 
 
 def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc", kept: float = 1.0) -> Spread:
@@ -150,8 +160,40 @@ def unpaired_spread(current: Strata, baseline: Strata, area: Area = "roc", kept:
     one, other = (_moves(strata, _influences(strata, 0, area)) for strata in (current, baseline))
     part = [replace(each, unit=kept * each.unit) for each in other]
     if current.clustered is not None or baseline.clustered is not None:
-        return _clustered_spread([one, part], ([one], [other]), kept)
-    return _spread([*one, *part], (_error(one), _error(other)), kept, one_minus_correlation=1.0)
+        found = _clustered_spread([one, part], ([one], [other]), kept)
+    else:
+        found = _spread([*one, *part], (_error(one), _error(other)), kept, one_minus_correlation=1.0)
+    return replace(found, fewest=min(found.fewest, *(_stand_ins(each, area) for each in (current, baseline))))
+
+
+def error_of_mean(folds: Sequence[Strata], *, difference: bool) -> float:
+    """The standard error of the mean area under the ROC curve of several evaluations, or of that of their differences.
+
+    √(Σ var)/V, if their examples differ. Clusters, which all of them have or none, may be in several: what one moves in
+    each is added up. With `difference`, each has the paired examples of two evaluations.
+    """
+    evaluated = [_moves(each, _roc_influences(each, difference=difference)) for each in folds]
+    unit = _largest([moves for each in evaluated for moves in each])
+    if unit == 0:
+        return 0.0
+    if folds[0].clustered is None:
+        variance = sum(correction(each.effective) * each.power(2, unit) for moves in evaluated for each in moves)
+    else:
+        sums = np.zeros((4, _count(evaluated)))
+        for moves in evaluated:
+            found = _scaled_sums([moves], unit)
+            sums[:, : found.shape[1]] += found
+        one, other, both_one, both_other = sums
+        variance = max(float(one @ one + other @ other + 2 * (both_one @ both_other)), 0.0)
+    return unit * math.sqrt(variance) / len(folds)
+
+
+def _roc_influences(strata: Strata, *, difference: bool) -> list[tuple[FloatArray, float]]:
+    one = _influences(strata, 0, "roc")
+    if not difference:
+        return one
+    other = _influences(strata, 1, "roc")
+    return [(u - v, unit) for (u, unit), (v, _) in zip(one, other, strict=True)]
 
 
 def _spread(

@@ -149,6 +149,15 @@ class Strata:
         return of_positives.effective, of_negatives.effective
 
     @property
+    def stand_ins(self) -> float:
+        """ν, how many positives the negatives can stand for where the model is used; infinite without a target.
+
+        N π/(1 - π), with the effective number of negatives or, with clusters, of these: 357 at 0.05 stand for 18.8.
+        """
+        table = self.tables[0]
+        return math.inf if table.target is None else self.units[1] * table.in_use.positives / table.in_use.negatives
+
+    @property
     def clustered(self) -> tuple[ClassClusters, ClassClusters] | None:
         """The clusters of both classes; None if examples are independent."""
         of_positives, of_negatives = (each.clusters for each in self.classes)
@@ -197,12 +206,15 @@ def paired_strata(
     samples: tuple[Sample, Sample],
     tables: tuple[ConfusionTable, ConfusionTable],
     rows: tuple[IntArray, IntArray] | None = None,
+    *,
+    keep_clusters: bool = False,
 ) -> Strata:
     """Split two samples of the same examples, with equal labels, weights and clusters row by row.
 
     `rows` are those of `ConfusionTable.from_sample_with_rows`, if known.
     """
-    at, clusters = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1])), _clusters(samples[0])
+    at = rows or (rows_of(samples[0], tables[0]), rows_of(samples[1], tables[1]))
+    clusters = _clusters(samples[0], keep=keep_clusters)
     positives, negatives = (_kinds(at, chosen, samples[0].weights, tables, clusters) for chosen in _classes(samples[0]))
     return Strata(positives, negatives, tables)
 

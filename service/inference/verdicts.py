@@ -39,7 +39,7 @@ class GateOptions:
     """The rules to meet.
 
     intervals  requests an interval for every check, not only for those that need one.
-    slicings   {slices of a rule: the rows of each}.
+    slicings   {slices or folds of a rule: the rows of each}.
     """
 
     rules: tuple[Rule, ...]
@@ -55,7 +55,7 @@ class GateOptions:
     @property
     def wanted(self) -> list[tuple[Metric, float | None]]:
         """The metrics that need an interval; with `kept` for one of the difference, else with None."""
-        asked = (rule for rule in self.rules if self.wants_interval(rule) and not rule.slices)
+        asked = (rule for rule in self.rules if self.wants_interval(rule) and rule.is_of_all)
         return [(rule.of, rule.kept if rule.is_change else None) for rule in asked]
 
     def wants_interval(self, rule: Rule) -> bool:
@@ -69,7 +69,7 @@ class GateOptions:
     def takes_resamples(self, rule: Rule) -> bool:
         """Whether the interval of a rule's check comes from resamples."""
         takes = is_resampled(rule.of, self.how.method, difference=rule.is_change)
-        return takes and not rule.slices and self.wants_interval(rule)
+        return takes and rule.is_of_all and self.wants_interval(rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Check:
     @property
     def is_of_one(self) -> bool:
         """Whether its rule is decided by the evaluation's value, and no baseline has one."""
-        return not (self.rule.is_change or self.rule.keys) and self.value is not None and self.baseline is None
+        return not self.rule.is_change and self.rule.is_of_all and self.value is not None and self.baseline is None
 
 
 def check_of(rule: Rule, estimates: Estimates, options: GateOptions) -> Check:

@@ -14,9 +14,18 @@ from service.inference.differences import (
     ComparisonWithDifferences,
     evaluate_differences,
 )
+from service.inference.estimates import far_prevalence
+from service.inference.models import EvaluatedModel
 from service.operations.operation import Operation, Selection
 from service.operations.row_cells import DECISIONS, METRIC_CELLS_WITH_ENDS, decision_columns
-from service.operations.shared_cells import AREA_CELLS, CLUSTERS_OBJECT, DESIGN_EFFECT, INDEX_KEY, INDEX_NAMES
+from service.operations.shared_cells import (
+    AREA_CELLS,
+    CLUSTERS_OBJECT,
+    DESIGN_EFFECT,
+    INDEX_KEY,
+    INDEX_NAMES,
+    PREVALENCE_VALUE,
+)
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, Part, StackedTable, tables_of
 from service.wire.answers.repeated_names import refuse_many_best
 from service.wire.formats.inputs import SAMPLE
@@ -50,6 +59,11 @@ def _evaluate(checked: ComparisonsRequest, selection: Selection, limits: Limits)
         checked.evaluations, checked.indices, selection.drawing, decisions, checked.metrics
     )
     refuse_many_best(comparison, limits)
+    first = next(iter(checked.evaluations.values()))
+    if first.target is not None:
+        model = EvaluatedModel.of(first)
+        told = tuple(far_prevalence(model.strata)) if model.table.rises else ()
+        comparison = replace(comparison, warnings=comparison.warnings + told)
     if checked.differences is None:
         return comparison
     found = evaluate_differences(checked.evaluations, checked.differences, decisions, comparison.decisions)
@@ -129,6 +143,7 @@ _ANSWER: tuple[Part, ...] = (
         lambda found: found.negatives,
         kind="count",
     ),
+    PREVALENCE_VALUE,
     replace(
         CLUSTERS_OBJECT,
         of=_clusters,

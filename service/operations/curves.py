@@ -30,6 +30,7 @@ from service.operations.shared_cells import (
     CLUSTERS_OBJECT,
     DESIGN_EFFECT,
     OPERATING_POINTS,
+    PREVALENCE_VALUE,
     TOTAL_VALUES,
 )
 from service.wire.answers.gate_answers import interval_row
@@ -145,6 +146,7 @@ _OF_VALUE, _OF_MEAN = interval_cells("value"), interval_cells("mean", error=True
 
 ANSWER: tuple[Part, ...] = (
     *TOTAL_VALUES,
+    PREVALENCE_VALUE,
     CLUSTERS_OBJECT,
     AnswerRow(
         "auc",

@@ -7,7 +7,7 @@ from service.curves.class_scores import ClassScores
 from service.inference.class_gate import evaluate_class_gate
 from service.inference.gate import Gate, evaluate_gate
 from service.operations.operation import Operation, Selection
-from service.operations.shared_cells import CLUSTERS_OBJECT
+from service.operations.shared_cells import CLUSTERS_OBJECT, PREVALENCE_VALUE
 from service.wire.answers.gate_answers import check_object
 from service.wire.answers.gate_reports import junit_report, markdown_report
 from service.wire.answers.infinite import FiniteScores
@@ -68,6 +68,7 @@ OPERATION = Operation(
         AnswerValue(
             "paired", "Whether evaluation and baseline were treated as paired.", lambda gate: gate.paired, kind="flag"
         ),
+        PREVALENCE_VALUE,
         CLUSTERS_OBJECT,
         _Checks(
             "checks",

@@ -19,6 +19,14 @@ TOTAL_VALUES = (
     ),
 )
 
+PREVALENCE_VALUE = AnswerValue(
+    "prevalence",
+    "How common positives are where the model is used, if `prevalence` says so; what depends on it is for there.",
+    lambda found: ABSENT if found.target is None else found.target,
+    sometimes=True,
+    kind="exact",
+)
+
 CLUSTERS_OBJECT = AnswerObject(
     "clusters",
     "How many clusters there are among the rows of positive weight, if `clusters` says which rows belong together.",

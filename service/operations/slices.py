@@ -88,10 +88,11 @@ _DECISIONS = AnswerTable(
     leading=_keys_of_decisions,
 )
 
+_OF_OVERALL = frozenset(
+    ("positives", "negatives", "prevalence", "clusters", "auc", "intervals", "operating_points", "decisions")
+)
 _OF_ALL_ROWS = tuple(
-    replace(part, sometimes=part.sometimes and part.name != "auc")
-    for part in OF_ALL_ROWS
-    if part.name in {"positives", "negatives", "clusters", "auc", "intervals", "operating_points", "decisions"}
+    replace(part, sometimes=part.sometimes and part.name != "auc") for part in OF_ALL_ROWS if part.name in _OF_OVERALL
 )
 
 _INTERVALS_OF_AREAS = next(part for part in OF_ALL_ROWS if isinstance(part, KeyedRows) and part.name == "intervals")

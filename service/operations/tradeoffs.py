@@ -2,7 +2,7 @@
 
 from service.curves.tradeoff import Tradeoff, Tradeoffs, evaluate_tradeoffs
 from service.operations.operation import Operation, Selection
-from service.operations.shared_cells import INDEX_KEY, INDEX_NAMES, TOTAL_VALUES
+from service.operations.shared_cells import INDEX_KEY, INDEX_NAMES, PREVALENCE_VALUE, TOTAL_VALUES
 from service.wire.answers.parts import ABSENT, AnswerTable, AnswerValue, Cells, KeyedRows, Nested, StackedTable
 from service.wire.formats.inputs import PLAIN
 from service.wire.formats.tables import one_evaluation
@@ -81,6 +81,7 @@ OPERATION = Operation(
     evaluate=_evaluate,
     answer=(
         *TOTAL_VALUES,
+        PREVALENCE_VALUE,
         Nested(
             "tradeoffs",
             "The results of each index. An index that `indices` leaves out is absent.",

@@ -45,7 +45,7 @@ def fed(command: str) -> list[str]:
         ("tradeoffs", OPERATIONS["tradeoffs"].parameters, {"file", "truth"}),
         (
             "compare",
-            [*one_evaluation(READING_FIELDS).parameters, "indices", "decisions", "metrics"],
+            [*one_evaluation(READING_FIELDS).parameters, "indices", "decisions", "metrics", "prevalence"],
             {"files", "paired", "all_pairs", "holm", "own", "truth", *OF_DECISIONS},
         ),
         ("slices", OPERATIONS["slices"].parameters, {"file", "sort", "truth", *OF_DECISIONS}),

@@ -15,6 +15,7 @@ BOUNDS = st.sampled_from([-0.0, 0, 0.5, 0.9, 1])
 LEVELS = st.sampled_from([5e-324, 0.5, 0.95, 1 - 2**-53])
 ROW_METRICS = schema("CurvesRequest")["properties"]["metrics"]["items"]["enum"]
 WITHOUT_INTERVAL = {"roc_hull", "pr_trapezoid", "pr_achievable"}
+PREVALENCES = st.sampled_from([1e-9, 0.1, 0.5, 1 - 1e-9])
 INTERVALS = {
     "level": LEVELS,
     "method": st.sampled_from(schema("IntervalMethod")["enum"]),
@@ -82,6 +83,7 @@ CURVES_OPTIONS = {
         {}, optional={"thresholds": st.lists(st.sampled_from([1e-300, 0.5, 1 - 2**-53]), max_size=3)}
     ),
     "lower_is_positive": st.booleans(),
+    "prevalence": PREVALENCES,
 }
 TRADEOFFS_OPTIONS = {
     "indices": INDICES,
@@ -91,6 +93,7 @@ TRADEOFFS_OPTIONS = {
     "lambda_density": st.fixed_dictionaries({"a": SHAPES, "b": SHAPES}),
     "at_lambda": st.lists(LAMBDAS),
     "lower_is_positive": st.booleans(),
+    "prevalence": PREVALENCES,
 }
 
 
@@ -113,6 +116,9 @@ def samples(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def curves_bodies(draw: st.DrawFn) -> dict[str, Any]:
     body = draw(st.fixed_dictionaries({}, optional=CURVES_OPTIONS)) | draw(OF_ROWS)
+    if "prevalence" in body:
+        body = {name: value for name, value in body.items() if name not in {"gains", "reliability"}}
+        body |= {"include": [part for part in body["include"] if part != "calibration"]} if "include" in body else {}
     if draw(st.booleans()):
         return body | draw(counts())
     tuning = {"scores": [1, 0.5], "labels": [True, False]}
@@ -128,7 +134,7 @@ def tradeoffs_bodies(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def comparisons_bodies(draw: st.DrawFn) -> dict[str, Any]:
     """Evaluations with equal totals: counts, or the same labels and weights with different scores."""
-    body = draw(st.fixed_dictionaries({}, optional={"indices": INDICES})) | draw(OF_ROWS)
+    body = draw(st.fixed_dictionaries({}, optional={"indices": INDICES, "prevalence": PREVALENCES})) | draw(OF_ROWS)
     first = draw(st.one_of(counts(), samples()))
     found = [first]
     for _ in range(draw(st.integers(1, 3))):
@@ -178,7 +184,7 @@ def gates_bodies(draw: st.DrawFn, more: dict[str, st.SearchStrategy[Any]]) -> di
         size = len(body["labels"])
         baseline = body | {"scores": draw(st.lists(NEAR, min_size=size, max_size=size))}
         body = body | {"paired": draw(st.booleans())}
-    options = {"lower_is_positive": st.booleans()} | more
+    options = {"lower_is_positive": st.booleans(), "prevalence": PREVALENCES} | more
     asked = draw(st.fixed_dictionaries({}, optional=options)) | ({"baseline": baseline} if baseline else {})
     asked["intervals"] = {"resamples": 100} | draw(st.fixed_dictionaries({}, optional=INTERVALS))
     return body | asked | {"rules": draw(st.lists(rules(drops=bool(baseline)), min_size=1, max_size=3))}
@@ -201,6 +207,7 @@ def slices_bodies(draw: st.DrawFn) -> dict[str, Any]:
     options = {
         "intervals": st.fixed_dictionaries({}, optional=intervals),
         "operating_points": CURVES_OPTIONS["operating_points"],
+        "prevalence": PREVALENCES,
         "lower_is_positive": st.booleans(),
     }
     asked = draw(st.fixed_dictionaries({}, optional=options)) | draw(OF_ROWS)

@@ -21,7 +21,7 @@ from tests.support.asking import read_csv, tables
 
 EVALUATIONS = {found.name: found for found in evaluations()}
 
-WARNED_OF_BY_ONE_TABLE = {"pr_trapezoid_omitted": "auc", "few_clusters": "intervals"}
+WARNED_OF_BY_ONE_TABLE = {"pr_trapezoid_omitted": "auc", "far_prevalence": "auc", "few_clusters": "intervals"}
 """{code of a warning: the only table that it concerns}"""
 
 

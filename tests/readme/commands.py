@@ -46,6 +46,8 @@ NOT_RUN = {
     ".venv/bin/python -m tests.tools.error_rates_of_gates.plans": "it takes minutes; its tests run a cell of it",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.clusters": "it takes an hour; its tests run a cell of it",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.slices --alone 40000 --sets 1000": "its tests run cells",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates.prevalence": "it takes minutes; its tests run a cell of it",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates.folds": "it takes minutes; its tests run a cell of it",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.relative_drops": "its tests run cells",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.classes": "its tests run cells",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.parts": "it takes minutes; its tests run a cell of it",

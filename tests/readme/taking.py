@@ -40,6 +40,7 @@ OPTIONS: dict[str, list[tuple[str, dict[str, Any], str]]] = {
     "curves": [
         ("`include=auc,points`", {"include": ["auc", "points"]}, "auc"),
         ("`intervals`", {"include": ["auc"], "intervals": {}}, "intervals"),
+        ("`prevalence`", {"include": ["auc"], "prevalence": 0.3}, "auc"),
         ("`decisions`", {"decisions": [{"at_share": 0.3}, {"best": "f1"}]}, "decisions"),
         ("`decisions` with `intervals`", {"decisions": [{"at_share": 0.3}], "intervals": {}}, "decisions"),
         ("`thresholds`", {"include": ["auc"], "thresholds": [0.5]}, "auc"),

@@ -16,6 +16,7 @@ from service.wire.requests.column_fields import ClusterColumn, IdColumn, LabelCo
 from service.wire.requests.dataset_schemas import Where
 from service.wire.requests.gate_classes import NamesOfClasses
 from service.wire.requests.object_schemas import ObjectField, ObjectList
+from service.wire.requests.prevalence_schemas import ShareOfPositives
 from service.wire.requests.slice_columns import CategoryColumns, ColumnNames
 
 BEYOND_DOUBLES = 2**53 + 1
@@ -174,6 +175,14 @@ def _(field: own.Scalar) -> Iterator[Wrong]:  # noqa: ARG001  # chosen by its ty
 def _(field: own.Number) -> Iterator[Wrong]:
     for value, code, sentence in [*NOT_ONE_NUMBER, *_beyond(field)]:
         yield Wrong(value, code, sentence)
+
+
+@wrong_values.register
+def _(field: ShareOfPositives) -> Iterator[Wrong]:
+    for value, code, sentence in NOT_ONE_NUMBER:
+        yield Wrong(value, code, sentence)
+    for value in (nextafter(field.minimum or 0, 0), nextafter(field.maximum or 1, 1), 0, 1, -0.5, 1e300):
+        yield Wrong(value, "out_of_range", "Must be a share of positives between 0 and 1, at least 1e-09 from either.")
 
 
 @wrong_values.register

@@ -11,6 +11,7 @@ import click
 
 from service.cli.layout import (
     FRACTION_DECIMALS,
+    IN_USE,
     clusters_text,
     dash_lines,
     direction_lines,
@@ -52,6 +53,8 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
     yield scores
     if baseline is not None or has_baseline(document):
         yield f"against {baseline or 'a baseline'}, {'paired' if document['paired'] else 'not paired'}"
+    if "prevalence" in document:
+        yield f"{IN_USE} {in_full(document['prevalence'])}"
     if "clusters" in document:
         yield clusters_text(document["clusters"])
     yield ""

@@ -49,4 +49,5 @@ def gate_of(document: dict[str, Any]) -> Gate:
     )
     warnings = (CurvesWarning(**warning) for warning in document["warnings"])
     clusters = document.get("clusters")
-    return Gate(document["paired"], tuple(checks), tuple(warnings), clusters and ClusterCounts(**clusters))
+    counts = clusters and ClusterCounts(**clusters)
+    return Gate(document["paired"], tuple(checks), tuple(warnings), counts, document.get("prevalence"))

@@ -51,6 +51,8 @@ def markdown_report(document: dict[str, Any], scores: str | None = None, baselin
         paired = "paired" if document["paired"] else "not paired"
         about.append(f"{'against' if about else 'Against'} {name}, {paired}")
     lines += [f"{' '.join(about)}.", ""] if about else []
+    if "prevalence" in document:
+        lines += [f"Prevalence in use: {document['prevalence']:.6g}.", ""]
     header = ["", "rule", "value", "interval", "baseline", "difference", "p"]
     lines += _row(header), _row(["---", "---", *["---:"] * 5])
     for check in checks:
@@ -120,7 +122,8 @@ def junit_report(document: dict[str, Any], scores: str | None = None, baseline: 
     JUnit readers show only the first of several cases with the same name, so equal names are numbered.
     """
     paired = str(bool(document["paired"])).lower() if baseline is not None or has_baseline(document) else None
-    named = (("scores", scores), ("baseline", baseline), ("paired", paired))
+    in_use = f"{document['prevalence']:.6g}" if "prevalence" in document else None
+    named = (("scores", scores), ("baseline", baseline), ("paired", paired), ("prevalence", in_use))
     properties = [(key, xml_text(text)) for key, text in named if text is not None]
     properties += [(warning["code"], warning["detail"]) for warning in document["warnings"]]
     names: set[str] = set()

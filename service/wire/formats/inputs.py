@@ -45,6 +45,7 @@ BASELINE = "baseline_scores"
 """The column of a baseline's scores; its labels and weights are the table's."""
 
 SLICES = "slices"
+FOLDS = "folds"
 """The columns that define slices."""
 
 IDS = "ids"

@@ -22,6 +22,7 @@ from service.wire.formats.inputs import (
     COUNTS,
     COUNTS_COLUMNS,
     DRAWS,
+    FOLDS,
     GROUPS,
     GROUPS_COLUMNS,
     HOW_TO_READ,
@@ -95,7 +96,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class NamedByRules:
-    """The columns that the rules of a gate name as slices, which become an object of the document.
+    """The columns that the rules of a gate name as slices or folds, which become an object of the document.
 
     No parameter names them, so they are found in the rules before these are checked; what is no list of names there is
     left to the schema.
@@ -119,12 +120,13 @@ class NamedByRules:
         """The columns that rules name: {name: name}. Raises Problem."""
         found: dict[str, str] = {}
         for row, rule in enumerate(_listed(self.rules(parameters))):
-            names = rule.get(SLICES) if isinstance(rule, dict) else None
-            for place, name in enumerate(names if _is_list_of_names(names) else ()):
-                if name in table.header:
-                    found[name] = name
-                elif self.needed:
-                    check_column(table, f"rules/{row}/{SLICES}/{place}", name, _meant_by(name, table.header))
+            for key in (SLICES, FOLDS):
+                names = rule.get(key) if isinstance(rule, dict) else None
+                for place, name in enumerate(names if _is_list_of_names(names) else ()):
+                    if name in table.header:
+                        found[name] = name
+                    elif self.needed:
+                        check_column(table, f"rules/{row}/{key}/{place}", name, _meant_by(name, table.header))
         return found
 
 

@@ -25,6 +25,7 @@ from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high, refuse_bca
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import at_prevalence, target_field
 from service.wire.wrong import Wrong
 
 MOST_COMPARED_DECISIONS = 100
@@ -121,6 +122,7 @@ class ComparisonsRequestSchema(DrawnSchema):
         "The metrics of `decisions`; by default `accuracy`, `precision`, `recall`, `specificity`, `npv`, `f1`, `mcc` "
         "and `share`.",
     )
+    prevalence = target_field()
     missing = missing_field()
     json_only = frozenset({"evaluations"})
 
@@ -129,7 +131,7 @@ class ComparisonsRequestSchema(DrawnSchema):
         """Build the request, if the names are distinct."""
         if "evaluations" not in data:
             raise invalid("missing", "Give a list of evaluations; null and [] count as absent.", "evaluations")
-        evaluations = _named(data["evaluations"])
+        evaluations = {name: at_prevalence(each, data) for name, each in _named(data["evaluations"]).items()}
         if data["evaluations"][0][1].ids is not None:
             if data.get("paired") is False:
                 raise invalid("exclusive", "ids pair the rows; leave out paired.", "paired")

@@ -33,6 +33,7 @@ from service.wire.requests.interval_schemas import (
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.partial_schemas import PartialSchema
 from service.wire.requests.picture_schemas import MarkedSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import at_prevalence, refuse_beside_prevalence, target_field
 from service.wire.wrong import Wrong
 
 
@@ -182,6 +183,7 @@ class CurvesRequestSchema(MarkedSchema, ClusteredFields, EvaluationSchema):
         "The metrics of `decisions`, and more columns of `points`. By default, decisions have `accuracy`, `precision`, "
         "`recall`, `specificity`, `npv`, `f1`, `mcc` and `share`.",
     )
+    prevalence = target_field()
     missing = missing_field()
     sample_only = (*EvaluationSchema.sample_only, "soft_labels", "thresholds", "tuning")
     not_of_groups = (*EvaluationSchema.not_of_groups, "soft_labels")
@@ -211,9 +213,14 @@ class CurvesRequestSchema(MarkedSchema, ClusteredFields, EvaluationSchema):
         if "metrics" in data and not ("decisions" in data or "points" in data.get("include", {"points"})):
             raise invalid("exclusive", "These are for decisions and for points; ask for one of them.", "metrics")
         refuse_bca(data.get("intervals"), [evaluation])
+        charts = charts_of("curves", data)
+        refuse_beside_prevalence(data, data.get("include", ()), charts)
+        evaluation = at_prevalence(evaluation, data)
+        if tuning is not None:
+            data["tuning"] = at_prevalence(tuning, data)
         options = CurvesOptions(**{name: data[name] for name in CurvesOptions.__slots__ if name in data})
         intervals, band = data.get("intervals"), data.get("band")
-        return CurvesRequest(evaluation, options, intervals, band, charts_of("curves", data))
+        return CurvesRequest(evaluation, options, intervals, band, charts)
 
 
 def _check_band(band: BandOptions | None, intervals: IntervalOptions) -> None:

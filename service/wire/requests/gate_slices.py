@@ -128,7 +128,7 @@ def slicings_of(
     found: dict[tuple[str, ...], RowsInSlices] = {}
     for row, rule, names in sliced:
         place = ("rules", row, "slices")
-        of_ours = _slicing(names, ours, rule, place)
+        of_ours = slicing_of(names, ours, rule, place)
         of_theirs = None
         if rule.is_change and not paired:
             of_theirs = _of_baseline(names, theirs, rule)
@@ -137,8 +137,13 @@ def slicings_of(
     return found
 
 
-def _slicing(names: tuple[str, ...], of: tuple[Evaluation, NamedCategories | None], rule: Rule, place: Any) -> Slicing:  # noqa: ANN401  # keys
-    """The slices of the evaluation that a rule names."""
+def slicing_of(
+    names: tuple[str, ...],
+    of: tuple[Evaluation, NamedCategories | None],
+    rule: Rule,
+    place: Any,  # noqa: ANN401  # keys
+) -> Slicing:
+    """The slices of the evaluation that a rule names. Raises ValidationError."""
     evaluation, columns = of
     if not isinstance(evaluation, Sample):
         raise _at(place, Wrong("exclusive", "Slices need single rows; counts, groups and datasets have none."))

@@ -21,11 +21,13 @@ from service.wire.requests.class_gates_schemas import ClassRulesSchema, LabelsOr
 from service.wire.requests.evaluation_schemas import ClusteredFields, EvaluationSchema, SampleFields
 from service.wire.requests.fields import Flag, Whole, invalid, missing_field
 from service.wire.requests.gate_classes import refuse_rules_of_classes
+from service.wire.requests.gate_folds import folds_of
 from service.wire.requests.gate_slices import SlicedEvaluationSchema, slicings_of
 from service.wire.requests.id_pairing import Identified, Unpaired, in_order_of
 from service.wire.requests.interval_schemas import IntervalsSchema, level_too_high, refuse_bca
 from service.wire.requests.object_schemas import ObjectField, ObjectList, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import at_prevalence, refuse_rules_beside_prevalence, target_field
 from service.wire.requests.rule_schemas import RuleSchema
 from service.wire.wrong import Wrong
 
@@ -103,6 +105,7 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
         minimum=1,
         maximum=MOST_RULES,
     )
+    prevalence = target_field()
     missing = missing_field()
     heir = "baseline"
     json_only = EvaluationSchema.json_only | {"baseline", "slices"}
@@ -117,6 +120,7 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
         """The same, of these evaluations."""
         _check_rules(data, has_baseline=baseline is not None)
         refuse_rules_of_classes(data["rules"])
+        refuse_rules_beside_prevalence(data, data["rules"])
         paired = data.get("paired", False)
         if paired and baseline is None:
             raise invalid("missing", "paired needs a baseline.", "paired")
@@ -127,6 +131,7 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
         intervals, ours = data.get("intervals"), (evaluation.evaluation, evaluation.slices)
         theirs = compared, None if baseline is None else baseline.slices
         slicings = slicings_of(data["rules"], intervals, paired, ours, theirs)
+        slicings |= folds_of(data["rules"], intervals, paired, *ours)
         options = GateOptions(tuple(data["rules"]), paired, intervals, slicings)
         _check_levels(options)
         has_gap = any(rule.max_gap is not None for rule in data["rules"])
@@ -134,7 +139,8 @@ class RulesRequestSchema(ClusteredFields, SlicedEvaluationSchema):
             message = "A gap takes slices as independent, but clusters may span them: leave out max_gap or clusters."
             raise invalid("exclusive", message, "clusters")
         refuse_bca(options.intervals, (evaluation.evaluation, compared))
-        return evaluation.evaluation, compared, options
+        of_target = None if compared is None else at_prevalence(compared, data)
+        return at_prevalence(evaluation.evaluation, data), of_target, options
 
 
 class GatesRequestSchema(RulesRequestSchema, DrawnSchema):

@@ -110,7 +110,7 @@ class PlansRequestSchema(RulesRequestSchema):
         power = data.get("power", POWER)
         if "assumptions" not in data:
             return PlansRequest(*self.checked(data), power)
-        for name in (*SlicedEvaluationSchema().fields, "clusters", "baseline"):
+        for name in (*SlicedEvaluationSchema().fields, "clusters", "prevalence", "baseline"):
             if name in data and not (name == "where" and not data[name]):  # {} filters nothing
                 raise invalid("exclusive", "This is of a pilot, but there are assumptions in its place.", name)
         if data.get("paired") is False:

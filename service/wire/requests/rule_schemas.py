@@ -19,6 +19,7 @@ from service.wire.requests.curve_table_schemas import ReliabilitySchema
 from service.wire.requests.decisions_schemas import WAYS_IN_WORDS, DecisionFields, decision_of
 from service.wire.requests.fields import Choice, Number, Text, Whole, beyond, invalid
 from service.wire.requests.gate_classes import ClassesOfRule, refuse_wrong_classes
+from service.wire.requests.gate_folds import FoldsOfRule, refuse_wrong_folds
 from service.wire.requests.gate_slices import SlicesOfRule, refuse_wrong_slices
 from service.wire.requests.interval_schemas import Level
 from service.wire.requests.partial_schemas import RangeSchema, range_of
@@ -27,7 +28,7 @@ NARROWEST_RANGE = 1e-9
 """The least width of a rule's range; below it, the cuts at both ends have too few digits for an interval."""
 
 
-class RuleSchema(DecisionFields, SlicesOfRule, ClassesOfRule, RangeSchema):
+class RuleSchema(DecisionFields, SlicesOfRule, FoldsOfRule, ClassesOfRule, RangeSchema):
     """One rule; which fields it takes depends on the metric."""
 
     component = "Rule"
@@ -122,6 +123,7 @@ class RuleSchema(DecisionFields, SlicesOfRule, ClassesOfRule, RangeSchema):
         called = CALLED if "decide" in data else decision
         metric = Metric(data["metric"], data.get("at"), called, part, bins)
         _check_bound(data, metric)
+        refuse_wrong_folds(data)
         refuse_wrong_slices(data, metric)
         refuse_wrong_classes(data, decision)
         if "confidence" in data and metric.family is None and "average" not in data:

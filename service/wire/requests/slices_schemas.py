@@ -24,6 +24,7 @@ from service.wire.requests.groups_schemas import GroupsField, merged
 from service.wire.requests.interval_schemas import ClosedIntervalsSchema, OperatingPointSchema
 from service.wire.requests.object_schemas import ObjectField, ObjectList
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import at_prevalence, target_field
 from service.wire.requests.slice_columns import ALREADY_THERE, SliceColumns
 from service.wire.wrong import Wrong
 
@@ -113,6 +114,7 @@ class SlicesRequestSchema(DatasetSchema, ClusteredFields, SampleSchema, DrawnSch
         "and `share`.",
     )
     intervals = ObjectField(SliceIntervalsSchema())
+    prevalence = target_field()
     missing = missing_field()
     json_only = EvaluationSchema.json_only
 
@@ -124,6 +126,7 @@ class SlicesRequestSchema(DatasetSchema, ClusteredFields, SampleSchema, DrawnSch
             message = 'Give the columns that define the slices, such as {"country": ["DE", "FR"]}.'
             raise invalid("missing", message, "slices")
         sample = self._groups(data) if "groups" in data else super().build(data)
+        sample = at_prevalence(sample, data)
         slicing: Slicing = data["slices"]
         if slicing.numbers.size != sample.rows:
             others = "there are {} groups" if "groups" in data else "scores has {}"

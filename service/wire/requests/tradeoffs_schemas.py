@@ -18,6 +18,7 @@ from service.wire.requests.evaluation_schemas import EvaluationSchema
 from service.wire.requests.fields import ChoiceSet, Number, invalid, missing_field
 from service.wire.requests.object_schemas import ObjectField, ObjectSchema
 from service.wire.requests.picture_schemas import DrawnSchema, charts_field, charts_of
+from service.wire.requests.prevalence_schemas import at_prevalence, target_field
 
 
 class LambdaDensitySchema(ObjectSchema):
@@ -101,12 +102,13 @@ class TradeoffsRequestSchema(DrawnSchema, EvaluationSchema):
         minimum=0,
         maximum=1,
     )
+    prevalence = target_field()
     missing = missing_field()
 
     @post_load
     def build(self, data: dict[str, Any], **_: object) -> TradeoffsRequest:
         """Build the request."""
-        evaluation = self.evaluation(data)
+        evaluation = at_prevalence(self.evaluation(data), data)
         if "lambda_range" in data:
             start, end = data["lambda_range"].tolist()
             if start >= end:

@@ -243,5 +243,5 @@ def test_the_options_of_reading_are_the_query_parameters() -> None:
     }
     own |= {"engine", "tolerance", "memory", "spill", "weight_decimals", "remote", "table"}
     own |= {"baseline_columns", "baseline_delimiter", "baseline_decimal", "baseline_positive_label"}
-    in_rules = {"baseline_scores", "paired", "intervals", "rules", "fail_status"}
+    in_rules = {"prevalence", "baseline_scores", "paired", "intervals", "rules", "fail_status"}
     assert names - own == set(OPERATIONS["gates"].parameters) - in_rules

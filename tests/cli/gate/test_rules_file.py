@@ -152,7 +152,7 @@ def test_what_a_reader_cannot_judge_is_left_to_the_service() -> None:
 
 def test_the_keys_are_those_of_the_contract() -> None:
     """Every field of the service must be known here."""
-    assert GATE_OPTIONS == ("paired", "intervals", "rules", "fail_status")
+    assert GATE_OPTIONS == ("paired", "intervals", "rules", "prevalence", "fail_status")
     of_tables = {"baseline_scores", *COUNTS_COLUMNS, *GROUP_ENDS, *GROUP_MASSES, *CSV_PARAMETERS, "closed"}
     assert set(KEYS) - of_tables == set(GatesRequestSchema().fields) - {
         "baseline",

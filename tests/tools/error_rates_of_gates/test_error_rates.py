@@ -8,6 +8,7 @@ import pytest
 
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
+from service.curves.target_prevalence import TargetPrevalence
 from service.inference.metric import PARTIAL, Metric
 from service.inference.models import EvaluatedModel
 from tests.tools.error_rates_of_gates.__main__ import markdown, row
@@ -19,6 +20,10 @@ from tests.tools.error_rates_of_gates.classes import markdown as markdown_of_cla
 from tests.tools.error_rates_of_gates.clusters import ClusteredCell
 from tests.tools.error_rates_of_gates.clusters import markdown as markdown_of_clusters
 from tests.tools.error_rates_of_gates.clusters import simulated as simulated_clusters
+from tests.tools.error_rates_of_gates.folds import CELLS as CELLS_OF_FOLDS
+from tests.tools.error_rates_of_gates.folds import FoldsCell
+from tests.tools.error_rates_of_gates.folds import markdown as markdown_of_folds
+from tests.tools.error_rates_of_gates.folds import simulated as simulated_folds
 from tests.tools.error_rates_of_gates.parts import PARTS
 from tests.tools.error_rates_of_gates.parts import markdown as markdown_of_parts
 from tests.tools.error_rates_of_gates.parts import simulated as simulated_parts
@@ -26,6 +31,10 @@ from tests.tools.error_rates_of_gates.parts import truth as truth_of_part
 from tests.tools.error_rates_of_gates.plans import CELLS as PLAN_CELLS
 from tests.tools.error_rates_of_gates.plans import markdown as markdown_of_plans
 from tests.tools.error_rates_of_gates.plans import simulated as simulated_plans
+from tests.tools.error_rates_of_gates.prevalence import CELLS as CELLS_IN_USE
+from tests.tools.error_rates_of_gates.prevalence import CellInUse
+from tests.tools.error_rates_of_gates.prevalence import markdown as markdown_in_use
+from tests.tools.error_rates_of_gates.prevalence import simulated as simulated_in_use
 from tests.tools.error_rates_of_gates.relative_drops import RelativeDrop
 from tests.tools.error_rates_of_gates.relative_drops import markdown as markdown_of_drops
 from tests.tools.error_rates_of_gates.simulation import Case, simulated
@@ -133,6 +142,25 @@ def test_models_have_their_stated_areas() -> None:
     assert roc_area(ConfusionTable.of(baseline)) == pytest.approx(0.8, abs=0.01)
     negatives = [each.scores[~each.labels] for each in (current, baseline)]
     assert np.corrcoef(*negatives)[0, 1] == pytest.approx(0.6, abs=0.02)
+
+
+def test_a_cell_at_a_prevalence_has_its_row() -> None:
+    few = simulated_in_use(CELLS_IN_USE[0], 5)
+    assert few.tallies["pr"].sets == few.tallies["difference"].sets == few.tallies["precision"].sets == 5
+    (*_, row) = markdown_in_use([few], 5).splitlines()
+    assert row.startswith("| 100 / 300, 0.9, at 0.1 | 33 | ")
+    many = Cell(20_000, 60_000, 0.9, 0.05, 0.7).samples(np.random.default_rng(6))[1]
+    cell = CellInUse(20_000, 60_000, 0.9, 0.1)
+    found = EvaluatedModel.of(replace(many, target=TargetPrevalence(0.1))).value(Metric("average_precision"))
+    assert found == pytest.approx(cell.truth(0.9), abs=0.01)
+
+
+def test_a_cell_of_folds_has_its_row() -> None:
+    few = simulated_folds(CELLS_OF_FOLDS[0], 5)
+    assert [each.sets for each in few.values()] == [5, 5]
+    (*_, row) = markdown_of_folds({CELLS_OF_FOLDS[0]: few}, 5).splitlines()
+    assert row.startswith("| 100, 5 | ")
+    assert str(FoldsCell(100, 5, 0.0)) == "100, 5, no signal"
 
 
 def test_a_cell_of_plans_has_its_row() -> None:
