@@ -5,7 +5,8 @@ checkout. Without a compiler, or if ROCPR_COMPILED is off, the package is instal
 the same numbers more slowly.
 
 A package index shows README.md without the files beside it. In GitHub's job for a release's tag, its links therefore
-lead to that tag; elsewhere nobody knows where the files are, and the links become plain text.
+lead to that tag, and it says how to get the package; elsewhere nobody knows where the files are, and the links become
+plain text.
 """
 
 import os
@@ -29,6 +30,17 @@ OPTIONS = ("-std=c11", "-O3", "-fno-fast-math", "-ffp-contract=off", "-Wno-psabi
 """
 
 _RELATIVE_LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)\s]+)\)")
+
+_START = re.compile(r"(?s)(?<=\n## Start it\n).*?(?=\n## )")
+_START_OF_PACKAGE = """
+```sh
+uvx rocpr serve
+```
+
+The service runs at <http://127.0.0.1:8000/> until you press Ctrl-C (on Linux or macOS; on Windows, in WSL).
+`pip install rocpr` puts the command `rocpr` into an environment.
+"""
+"""What a reader of the package index does first, in place of what one of a checkout does."""
 
 SOURCES = Path("service", "curves", "sweep")
 LIBRARY = SOURCES / "sweep.library"  # not .so, or Python would take it for a module
@@ -127,4 +139,6 @@ class ReadmeAndLinks(MetadataHookInterface):
             return f"{image}[{text}]({project}/{'raw' if image else 'blob'}/{tag}/{path})"
 
         readme = Path(self.root, "README.md").read_text("utf-8")
+        if project is not None:
+            readme = _START.sub(_START_OF_PACKAGE, readme, count=1)
         metadata["readme"] = {"content-type": "text/markdown", "text": _RELATIVE_LINK.sub(absolute, readme)}

@@ -28,12 +28,16 @@ def metadata(root: Path, **variables: str) -> dict[str, Any]:
 def test_in_a_release_every_link_leads_to_a_file_of_the_tag(root: Path) -> None:
     found = metadata(root, **TAG)
     links = LINK.findall(found["readme"]["text"])
-    written = LINK.findall((root / "README.md").read_text())
+    of_checkout = re.compile(r"(?s)\n## Start it\n.*?(?=\n## )")
+    written = LINK.findall(of_checkout.sub("", (root / "README.md").read_text()))
     assert len(links) == len(written) > 20
     for link, target in zip(links, written, strict=True):
         path = target.partition("#")[0] or "README.md"
         assert "://" in target or ((root / path).exists() and link.endswith(target) and "/v0.1.0/" in link)
     assert "![" not in found["readme"]["text"] or f"{FILES.replace('blob', 'raw')}service/guide/" in links[0]
+    (start,) = of_checkout.findall(found["readme"]["text"])
+    assert "uvx rocpr serve" in start
+    assert "deploy/run.sh" not in start
     assert found["urls"] == {"Source": FILES.partition("/blob")[0], "Changes": f"{FILES}CHANGELOG.md"}
 
 
@@ -43,6 +47,7 @@ def test_elsewhere_links_are_plain_text(root: Path, variables: dict[str, str]) -
     assert not [link for link in LINK.findall(found["readme"]["text"]) if "://" not in link]
     assert "urls" not in found
     assert "[the guide]" not in found["readme"]["text"]
+    assert "sh deploy/run.sh" in found["readme"]["text"]
 
 
 def test_every_python_that_is_named_is_tested(root: Path) -> None:

@@ -98,7 +98,7 @@ class TestWorkflow:
         }
         # No code of the repository runs in a job that signs, publishes packages or writes releases.
         signs, publishes = ["actions/attest-build-provenance"] * 2, ["pypa/gh-action-pypi-publish"]
-        for job, more in {"index": signs, "pypi": publishes, "release": []}.items():
+        for job, more in {"index": ["", *signs], "pypi": publishes, "release": [""]}.items():
             names = [step.get("uses", "").partition("@")[0] for step in workflow["jobs"][job]["steps"]]
             assert names == ["actions/download-artifact", "", *more]
         assert workflow["jobs"]["pypi"]["environment"] == "pypi"
@@ -115,9 +115,12 @@ class TestWorkflow:
     def test_linters_of_workflows_find_nothing(self, root: Path) -> None:
         files = sorted((root / ".github/workflows").glob("*.yml"))
         action = root / "deploy/ci/github/action.yml"
+        forms = root / ".github/ISSUE_TEMPLATE"
         for command in (
             ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files],
             ["check-jsonschema", "--builtin-schema", "vendor.github-actions", action],
+            ["check-jsonschema", "--builtin-schema", "vendor.github-issue-forms", forms / "bug.yml"],
+            ["check-jsonschema", "--builtin-schema", "vendor.github-issue-config", forms / "config.yml"],
             ["zizmor", "--offline", "--quiet", "--min-severity=medium", *files, action],
         ):
             done = subprocess.run(
@@ -125,7 +128,7 @@ class TestWorkflow:
             )
             assert done.returncode == 0, done.stdout + done.stderr
 
-    @pytest.mark.parametrize("name", ["audit", "ci", "release"])
+    @pytest.mark.parametrize("name", ["audit", "ci", "release", "site"])
     def test_steps_stay_accurate(self, root: Path, name: str) -> None:
         jobs = yaml.safe_load((root / f".github/workflows/{name}.yml").read_text())["jobs"]
         steps = [step for job in jobs.values() for step in job.get("steps", [])]
