@@ -7,14 +7,16 @@
        on the scale of its interval (plan_trials.py).
     4. The least such k is found by bisection of its logarithm.
 
-The intervals are those of the verdict, so a plan is for the rule as it will be checked. Knows models and rules; nothing
-of requests.
+The intervals are those of the verdict, so a plan is for the rule as it will be checked. A rule over K slices passes
+with this probability if each slice does with 1 - (1 - power)/K (Bonferroni), so the plan is that of the slice that then
+needs most. Knows models and rules; nothing of requests.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from types import MappingProxyType
 
 from service.curves.clock import in_time, still_time
 from service.curves.confusion import Evaluation
@@ -25,9 +27,13 @@ from service.inference.intervals import IntervalOptions
 from service.inference.models import Models
 from service.inference.plan_trials import Truth, Unplanned, trial_of
 from service.inference.rules import CHANGES, ROUNDING, Rule
+from service.inference.sliced import RowsInSlices
+from service.inference.sliced_models import sliced_models
 
 POWER = 0.8
 """The probability with which a rule should pass, unless another one is asked for."""
+
+NO_SLICES: Mapping[tuple[str, ...], RowsInSlices] = MappingProxyType({})
 
 _MOST_TIMES = 1e6
 """A plan for more than this many times the data is none."""
@@ -42,6 +48,7 @@ class Plan:
 
     value, expected   the present value and the one taken to be true; for a bound of the difference, differences.
     factor            None if no plan can be made; `reason` then says why, and else is empty.
+    slice             of a rule over slices, the one that needs most, of which value and expected are; else None.
     """
 
     rule: Rule
@@ -51,6 +58,7 @@ class Plan:
     positives: int | None
     negatives: int | None
     reason: str
+    slice: str | None = None
 
     def times(self, effect: float) -> "Plan":
         """The plan with this many times the rows."""
@@ -97,13 +105,22 @@ def evaluate_plans(
     power: float = POWER,
     *,
     paired: bool = False,
+    slicings: Mapping[tuple[str, ...], RowsInSlices] = NO_SLICES,
 ) -> Plans:
-    """Plan all rules from a pilot. Raises NotPaired, RisingThresholds for counts, and NeedsExactGroups."""
+    """Plan all rules from a pilot; `slicings` are the rows of its slices, by the names of the columns.
+
+    Raises NotPaired, RisingThresholds for counts, and NeedsExactGroups.
+    """
     for each in (evaluation, baseline):
         if isinstance(each, Histogram) and not each.is_exact:
             raise NeedsExactGroups("Plans need groups of one score each: score_from must equal score_to.", "groups")
     models = Models.of(evaluation, baseline, paired=paired)
-    plans = tuple(planned(rule, models, how, power) for rule in in_time(rules))
+    plans = tuple(
+        planned(rule, models, how, power)
+        if rule.slices is None
+        else _planned_over_slices(rule, models, slicings[rule.slices], how, power)
+        for rule in in_time(rules)
+    )
     return Plans(power, paired, plans, one_vs_rest(evaluation, baseline))
 
 
@@ -129,12 +146,32 @@ def planned(rule: Rule, models: Models, how: IntervalOptions, power: float = POW
     return Plan(rule, value, expected, factor, sizes[0], sizes[1], "")
 
 
+def _planned_over_slices(rule: Rule, models: Models, rows: RowsInSlices, how: IntervalOptions, power: float) -> Plan:
+    """Plan a rule for the slice that needs most; none is planned if one slice has no plan."""
+    if rule.kind == "max_gap":
+        return Plan(rule, None, None, None, None, None, "Gaps have no plan.")
+    decisions = [] if rule.decision is None else [rule.decision]
+    fewest = max(rule.min_examples or 1, _FEWEST_EXAMPLES)
+    alone = replace(rule, slices=None, min_examples=None)
+    slices = sliced_models(models, rows, decisions, how, against=rule.is_change)
+    judged = [(each.where, each.models) for each in slices if each.models is not None and each.smaller >= fewest]
+    each_power = 1 - (1 - power) / max(len(judged), 1)
+    plans = [(where, planned(alone, own, how, each_power)) for where, own in in_time(judged)]
+    if not plans:
+        return Plan(rule, None, None, None, None, None, "No slice has enough examples for an interval.")
+    where, most = max(plans, key=lambda named: math.inf if named[1].factor is None else named[1].factor)
+    name = where.removeprefix(" of ")
+    if most.factor is None:
+        return Plan(rule, most.value, most.expected, None, None, None, f"{name}: {most.reason}", name)
+    sizes = [math.ceil(each.size * most.factor) for each in models.models[0].strata.classes]
+    return Plan(rule, most.value, most.expected, most.factor, sizes[0], sizes[1], "", name)
+
+
 def _least_factor(truth: Truth) -> float:
     """The least k. Raises Unplanned."""
     rule, models = truth.rule, truth.models
-    if not rule.is_of_all:
-        what = "slices have no plan; plan for the rows of the smallest slice" if rule.slices else "folds have no plan"
-        raise Unplanned(f"Rules over {what}")
+    if rule.folds is not None:
+        raise Unplanned("Rules over folds have no plan")
     if rule.confidence is None:
         raise Unplanned("Without confidence, no number of rows makes the rule more certain")
     if rule.is_lenient:

@@ -36,6 +36,7 @@ _PLANS = AnswerTable(
         Cells.whole("rows", "That many rows, of the evaluation and of the baseline alike.", null=True),
         Cells.whole("positives", "The positives among them.", null=True),
         Cells.whole("negatives", "The negatives among them.", null=True),
+        Cells.text("slice", "Of a rule over slices, the one that needs most; otherwise `null`.", null=True),
         Cells.text("reason", "Why there is no plan; `null` if there is one.", null=True),
     ),
 )
@@ -44,7 +45,9 @@ _PLANS = AnswerTable(
 def _evaluate(checked: PlansRequest, _selection: Selection, _limits: Limits) -> Plans:
     options = checked.options
     asked = options.rules, options.how, checked.power
-    found = evaluate_plans(checked.evaluation, checked.baseline, *asked, paired=options.paired)
+    found = evaluate_plans(
+        checked.evaluation, checked.baseline, *asked, paired=options.paired, slicings=options.slicings
+    )
     return found.times(checked.design_effect)
 
 

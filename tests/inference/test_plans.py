@@ -15,8 +15,9 @@ from service.curves.sample import Sample
 from service.inference.gate import evaluate_gate
 from service.inference.intervals import IntervalOptions
 from service.inference.models import Models
-from service.inference.plans import Plan, planned
+from service.inference.plans import Plan, evaluate_plans, planned
 from service.inference.rules import Rule
+from service.inference.sliced import RowsInSlices, Slicing
 from service.inference.verdicts import GateOptions
 from tests.cli.comparing import sample
 from tests.cli.gate.gating import ALL, TEN
@@ -97,6 +98,49 @@ def test_what_is_expected_of_a_relative_drop() -> None:
     baseline = BOTH.values(Rule("roc", min=0).of)[1]  # type: ignore[index]  # there are two
     assert found.expected == pytest.approx(0.02 * baseline, rel=1e-12)
     assert plan(max_relative_drop=0.03, expected=0.03).factor is None
+
+
+def in_three(rule: Rule, power: float, rows: int = NEW.rows) -> Plan:
+    """The plan of a rule over the hospitals A, B and C, to which the rows belong by turns."""
+    numbers = np.arange(rows) % 3
+    slicing = RowsInSlices(Slicing(numbers, {"hospital": ["A", "B", "C"]}))
+    (found,) = evaluate_plans(NEW, None, [rule], HOW, power, slicings={("hospital",): slicing}).plans
+    return found
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [{"metric": "roc", "min": 0.94}, {"metric": "recall", "decision": Decision(at_threshold=0.5), "min": 0.9}],
+    ids=["roc", "recall"],
+)
+def test_a_rule_over_slices_has_the_plan_of_the_one_that_needs_most(rule: dict[str, object]) -> None:
+    """Each of three is planned alone, with a power of 1 - 0.2/3."""
+    found = in_three(Rule(**SURE | rule, slices=("hospital",)), 0.8)  # type: ignore[arg-type]
+    alone = {}
+    for number, name in enumerate("ABC"):
+        rows = np.arange(NEW.rows) % 3 == number
+        part = Sample(NEW.scores[rows], NEW.labels[rows])
+        alone[name] = planned(Rule(**SURE | rule), Models.of(part), HOW, 1 - 0.2 / 3)  # type: ignore[arg-type]
+    most = max(alone, key=lambda name: alone[name].factor or 0.0)
+    assert found.slice == f"hospital {most}"
+    assert (found.factor, found.value) == (alone[most].factor, alone[most].value)
+    assert found.factor is not None
+    assert (found.positives, found.negatives) == (math.ceil(212 * found.factor), math.ceil(357 * found.factor))
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason", "name"),
+    [
+        ({"min": 0.9899}, "If the true value is 0.9897, no number of rows proves that it meets the bound.", "C"),
+        ({"min": 0.9, "min_examples": 100}, "No slice has enough examples for an interval.", None),
+        ({"max_gap": 0.1}, "Gaps have no plan.", None),
+    ],
+)
+def test_slices_without_a_plan(rule: dict[str, float], reason: str, name: str | None) -> None:
+    found = in_three(Rule(metric="roc", **SURE | rule, slices=("hospital",)), 0.8)  # type: ignore[arg-type]
+    assert (found.factor, found.rows) == (None, None)
+    assert found.slice == (f"hospital {name}" if name else None)
+    assert found.reason == (f"hospital {name}: {reason}" if name else reason)
 
 
 def test_a_recall_by_wilson() -> None:

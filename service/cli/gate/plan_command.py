@@ -110,7 +110,7 @@ def _lines(document: dict[str, Any], names: list[str], rules: list[dict[str, Any
     first, *lines = table_lines([head, *(_cells(*each) for each in zip(rows, rules, strict=True))], ">>>>>>")
     yield f"  {first}"
     for row, line in zip(rows, lines, strict=True):
-        yield f"  {row['rule']}"
+        yield f"  {row['rule']}" + (f"; {row['slice']} needs most" if row["slice"] else "")
         yield f"  {line}"
     reasons = [f"{row['rule']}: {row['reason']}" for row in rows if row["reason"] is not None]
     if reasons:
