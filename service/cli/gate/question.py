@@ -59,6 +59,8 @@ def question_of(
             yield from problem_lines(problem, rules.name, told)
             if any(each["code"] == "missing" and "baseline" in each["detail"] for each in of_rules):
                 yield "  The option --baseline OLD names its file."
+                if operation == "gates":
+                    yield "  If there is none yet, --without-baseline skip leaves out the rules that need one."
         if of_both:
             names = ", ".join(source.name for source in sources)
             yield from problem_lines(problem, names, [_told(each, "") for each in of_both])

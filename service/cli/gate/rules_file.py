@@ -109,10 +109,11 @@ class Rules:
         return {key: _text(value) for key, value in self.document.get(BASELINE_TABLE, {}).items()}
 
     def without_changes(self) -> tuple[Self, int]:
-        """The rules that need no baseline, each still at its line, and how many do."""
+        """The rules that need no baseline, each still at its line, and how many do; nothing is paired any more."""
         rules = self.document["rules"]
         kept = [row for row, rule in enumerate(rules) if not CHANGES.keys() & rule.keys()]
         document = {**self.document, "rules": [rules[row] for row in kept]}
+        document.pop("paired", None)
         lines = {
             f"/rules/{place}": self.lines[f"/rules/{row}"]
             for place, row in enumerate(kept)

@@ -86,6 +86,10 @@ class TestWithoutABaseline:
         (mark,) = marks(run.stderr)
         assert "file=rules.toml,line=8," in mark
 
+    def test_paired_is_left_out_with_them(self, tmp_path: Path) -> None:
+        words = (written(tmp_path, "paired = true\n" + DROP + FAILING), ALL, "--without-baseline", "skip")
+        assert "Gate failed: 1 passed, 1 failed." in rocpr(*words).stdout
+
     def test_a_gate_of_nothing_else_passes(self, tmp_path: Path) -> None:
         junit = tmp_path / "gate.xml"
         run = rocpr(written(tmp_path, DROP), TEN, "--without-baseline", "skip", "--junit", junit)

@@ -41,7 +41,10 @@ def test_a_wrong_rule_is_reported_with_its_line(tmp_path: Path) -> None:
     run = rocpr(written(tmp_path, DROP), ALL)
     assert run.stderr.startswith(f"Error: {tmp_path / 'rules.toml'}: ")
     assert "  line 3: /rules/0/max_drop: max_drop needs a baseline" in run.stderr
-    assert "  The option --baseline OLD names its file.\n" in run.stderr
+    assert run.stderr.endswith(
+        "  The option --baseline OLD names its file.\n"
+        "  If there is none yet, --without-baseline skip leaves out the rules that need one.\n"
+    )
 
 
 def test_a_wrong_file_is_reported_by_its_name(tmp_path: Path) -> None:
