@@ -13,6 +13,7 @@ from service.curves.operating_points import METRICS
 from service.curves.partial_areas import OVER, PartialRange
 from service.curves.reliability import ReliabilityOptions
 from service.curves.row_metrics import ROW_METRICS
+from service.inference.average_estimates import OVERALL
 from service.inference.metric import METRIC_NAMES, OF_ALL_SCORES, PARTIAL, Metric
 from service.inference.rules import BIN_KEYS, BOUNDS, CALLED, CHANGES, DECISION_KEYS, INCONCLUSIVE, RANGE_KEYS, Rule
 from service.wire.requests.curve_table_schemas import ReliabilitySchema
@@ -226,4 +227,7 @@ def _check_place(data: dict[str, Any]) -> None:
     if given and metric not in ROW_METRICS and not is_index:
         raise invalid("exclusive", f"{metric} does not take {given[0]}.", given[0])
     if not given and metric in ROW_METRICS and not is_index:
+        if "classes" in data or "average" in data:
+            ways = "" if data.get("average") == OVERALL else " or at_threshold"
+            raise invalid("missing", f'{metric} of classes needs decide = "highest"{ways}.', "decide")
         raise invalid("missing", f"{metric} needs one of {WAYS_IN_WORDS}.", "at_threshold")
