@@ -26,7 +26,7 @@ MOST_COLUMNS = 10_000
 """Every column of a table costs memory, even one that is not read."""
 
 
-_OF_CLASSES = (
+_SCORES_OF_CLASSES = (
     " Only classifiers of several classes have several columns of scores: /v1/classes takes them, and a gate in which "
     "each rule has classes or average."
 )
@@ -86,7 +86,7 @@ def check_column(table: Table, key: str, name: str, hint: str = "") -> None:
     """Refuse the name of a column that the table does not have."""
     if name not in table.header:
         if key == "scores" and all(each in table.header for each in listed_names(name, table.header)):
-            hint = _OF_CLASSES
+            hint = _SCORES_OF_CLASSES
         message = f"There is no column {name[:_SHOWN_HEADER]!r}; {header_of(table)}.{hint}"
         raise invalid_value(f"/{key}", "missing", message)
 
