@@ -27,9 +27,7 @@ function asFlags(options) {
 /** Write options as lines of TOML; a positive label has its own type there, while fields of the page have texts. */
 function asToml(options) {
 	const written = (name, value) => {
-		if (value === "true") return value;
-		const isLabel = name === "positive_label";
-		const typed = isLabel ? labelValues().find(label => String(label) === value) : value;
+		const typed = name === "positive_label" ? labelValues().find(label => String(label) === value) : value;
 		return withInfinity(JSON.stringify(typed));
 	};
 	return Object.entries(options).map(([name, value]) => `${name} = ${written(name, value)}`).join("\n");

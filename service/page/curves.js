@@ -39,8 +39,10 @@ export const DECISIONS = [
 		[{best: "precision", min_recall: at}, `recall ≥ ${at}`],
 		[{best: "recall", min_precision: at}, `precision ≥ ${at}`],
 	]),
-	...[0.01, 0.05, 0.1].map(at => [{best: "recall", max_fpr: at}, `${METRICS.fpr} ≤ ${at}`]),
-	...[0.01, 0.05, 0.1].map(at => [{at_share: at}, `top ${100 * at} % of rows`]),
+	...[0.01, 0.05, 0.1].flatMap(at => [
+		[{best: "recall", max_fpr: at}, `${METRICS.fpr} ≤ ${at}`],
+		[{at_share: at}, `top ${100 * at} % of rows`],
+	]),
 ];
 
 const policy = window.trustedTypes?.createPolicy("rocpr-picture", {createHTML: text => text});
@@ -67,7 +69,7 @@ export function chooseModel(name) {
 /** Ask for something about the data, with pictures. */
 export function drawn(path, charts, query) {
 	const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-	return table(path, {...query, charts, side: String(SIDE), theme});
+	return table(path, {...query, charts, side: SIDE, theme});
 }
 
 /** Put the pictures of an answer where they belong: each into the element with its name after the prefix. */
@@ -88,7 +90,7 @@ export function putPictures(prefix, {charts}) {
 
 /** Show the model: its pictures and warnings, and the threshold of the highest F1. */
 export async function show() {
-	const options = {scores: model, include: "auc,points", keep: "drawn", intervals: "{}"};
+	const options = {scores: model, include: "auc,points", keep: "drawn", intervals: {}};
 	const answer = answers[model] ??= await drawn("/v1/curves", "roc,pr", options);
 	const {points, positives, negatives} = answer;
 	const warnings = answer.warnings.filter(({code}) => code !== "infinite_scores");
@@ -109,9 +111,7 @@ function nearest(distance) {
 	return rows.reduce((best, at, place) => distance(at) < distance(rows[best]) ? place : best, 0);
 }
 
-const nearestThreshold = threshold => nearest(at => Math.abs(shown().points.threshold[at] - threshold));
-
-/** Move to a place on the slider, and to the exact row near it if one is given. */
+/** Move to a place on the slider, and to the exact row near it if one is given. Returns true. */
 export function move(place, exact) {
 	const {points, rows, positives, negatives} = shown();
 	const at = rows[place];
@@ -141,6 +141,13 @@ export function move(place, exact) {
 	mark("pr", values.recall, values.precision ?? 1);
 	writeRates(values, {});
 	askForIntervals(values);
+	return true;
+}
+
+/** Move to a row of points or decisions, which may lie between two places. Returns true. */
+function moveTo({threshold, tp, fp}, at) {
+	const exact = {threshold: threshold[at], tp: tp[at], fp: fp[at]};
+	return move(nearest(each => Math.abs(shown().points.threshold[each] - exact.threshold)), exact);
 }
 
 /** A field for numbers cannot hold an infinite one, but its placeholder can. */
@@ -164,17 +171,17 @@ function writeRates(values, intervals) {
 	byId("rates").tBodies[0].replaceChildren(...written);
 }
 
-/** Ask a gate for the intervals of metrics, which takes only the counts; with weights there are none. */
+/** Ask a gate for the intervals of metrics, by the counts; only weights and clusters need all rows. */
 function askForIntervals(values) {
-	if (byId("weights").value) return;
 	soon("intervals", async () => {
 		const here = row;
 		const {positives, negatives} = shown();
 		const {threshold, tp, fp} = row;
 		const counts = {threshold: [threshold], tp: [tp], fp: [fp], positives, negatives};
 		const rules = Object.keys(values).map(metric => ({metric, at_threshold: threshold, max: 1}));
-		const body = JSON.stringify({counts, intervals: {}, rules});
-		const {checks} = await ask("/v1/gates", {}, body, "application/json");
+		const {checks} = await (byId("weights").value || byId("clusters").value
+			? table("/v1/gates", {scores: model, intervals: {}, rules})
+			: ask("/v1/gates", {}, JSON.stringify({counts, intervals: {}, rules}), "application/json"));
 		const intervals = Object.fromEntries(checks.map(({rule, interval}) => [rule.metric, interval]));
 		if (row === here) writeRates(values, intervals);
 	});
@@ -191,8 +198,7 @@ export async function moveToTyped() {
 	const {points} = await table("/v1/curves", {scores: model, include: "points", thresholds: typed});
 	if (answer !== shown() || typed !== byId("threshold").value) return false;
 	const at = points.threshold.findIndex(threshold => threshold != null && +threshold === +typed);
-	move(nearestThreshold(typed), {threshold: +typed, tp: points.tp[at], fp: points.fp[at]});
-	return true;
+	return moveTo(points, at);
 }
 
 /** Move to the next higher (1) or lower (-1) threshold of the slider, also from one between two. Returns whether. */
@@ -201,8 +207,7 @@ export function step(by) {
 	const beyond = [...rows.keys()].filter(place => (points.threshold[rows[place]] - row.threshold) * by > 0);
 	if (!beyond.length) return false;
 	const ascends = byId("lower_is_positive").checked;
-	move(beyond.at(ascends === by > 0 ? 0 : -1));
-	return true;
+	return move(beyond.at(ascends === by > 0 ? 0 : -1));
 }
 
 /** Move to the threshold of the decision that was chosen. Returns whether there is one. */
@@ -210,22 +215,21 @@ export async function jump() {
 	const answer = shown();
 	const decisions = DECISIONS.map(([decision]) => decision);
 	answer.decisions ??= (await table("/v1/curves", {scores: model, decisions})).decisions;
-	const {threshold, tp, fp} = answer.decisions;
 	const at = byId("jump").value;
 	if (answer !== shown() || !at) return false;
-	if (threshold[at] == null) {
+	if (answer.decisions.threshold[at] == null) {
 		write("jump-problem", "No threshold meets this.");
 		return false;
 	}
-	move(nearestThreshold(threshold[at]), {threshold: threshold[at], tp: tp[at], fp: fp[at]});
+	moveTo(answer.decisions, at);
 	if (DECISIONS[at][0].max_fpr) {
-		const share = digits(100 * (tp[at] + fp[at]) / (answer.positives + answer.negatives));
+		const share = digits(100 * (row.tp + row.fp) / (answer.positives + answer.negatives));
 		write("jump-note", `That is a share of the negatives. Of all rows, ${share} % are called positive.`);
 	}
 	return true;
 }
 
-/** Move to the point of a plane that is nearest to a click. */
+/** Move to the point of a plane that is nearest to a click. Returns true. */
 export function moveToClick(plane, event) {
 	const {points} = shown();
 	const picture = byId(plane).firstElementChild;
@@ -234,5 +238,5 @@ export function moveToClick(plane, event) {
 	const x = ((event.clientX - left) * scale - LEFT) / SIDE;
 	const y = 1 - ((event.clientY - top) * scale - TOP) / SIDE;
 	const [across, up] = plane === "roc" ? [points.fpr, points.tpr] : [points.recall, points.precision];
-	move(nearest(at => Math.hypot(across[at] - x, (up[at] ?? 1) - y)));
+	return move(nearest(at => Math.hypot(across[at] - x, (up[at] ?? 1) - y)));
 }

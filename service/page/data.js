@@ -23,8 +23,8 @@ const NAME_OF_SCORES = /scor|prob|pred|risk|model|logit|xgb|boost|forest/i;
 const CLEAR_LABEL = /^(-?1|0|true|false)$/i;
 const POSITIVE_LABEL = /^(y|t|pos|spam|fraud|bad|malignant|churn|case|sick|event|default|ja$|oui)/i;
 
-/** What is evaluated, or was refused: its body, name and media type, `format` (options), and `columns` once known. */
-export let data = {body: new Blob([sample()]), name: "Sample", isSample: true};
+/** What is evaluated, or was refused: its body, name and media type, `format` (options), `columns` once known, and its first `bounds`. */
+export let data = {body: new Blob([sample()]), name: "Sample", bounds: [["roc", 0.8], ["recall", 0.7]]};
 
 /** Whether a positive label has to be chosen. */
 export let isLabelUnclear = false;
@@ -36,12 +36,12 @@ function sample() {
 		seed = seed * 48271 % 2147483647;
 		return 2 * seed / 2147483647 - 1;
 	};
-	let text = "fraud,current,candidate\n";
+	let text = "fraud,country,current,candidate\n";
 	for (let row = 0; row < 600; row++) {
 		const fraud = row % 5 ? 0 : 1;
 		const shared = noise() + noise();
 		const score = shift => (1 / (1 + Math.exp(-shift * fraud - shared - noise()))).toFixed(4);
-		text += `${fraud},${score(1.5)},${score(1.9)}\n`;
+		text += `${fraud},${["DE", "FR", "IT"][row % 3]},${score(1.5)},${score(1.9)}\n`;
 	}
 	return text;
 }
@@ -120,6 +120,7 @@ export function offerColumns(label = guessedLabel(data.columns)) {
 	byId("labels").value = name[label];
 	fill("weights", option("", "none"), ...options(numbers.map(place => name[place])));
 	byId("weights").value = name[weight] ?? "";
+	fill("clusters", option("", "none"), ...options(name.filter((_, place) => place !== label && !chosen.includes(place))));
 	fill("scores", ...scores.map(place => choice("checkbox", name[place], chosen.includes(place))));
 	byId("columns").hidden = false;
 	offerLabels();
@@ -163,8 +164,8 @@ export const models = () => [...document.querySelectorAll("#scores :checked")].m
 /** The options of an evaluation that say which columns it reads, but for the scores. */
 export function chosenColumns() {
 	const chosen = {labels: byId("labels").value};
-	for (const name of ["positive_label", "weights"]) if (byId(name).value) chosen[name] = byId(name).value;
-	if (byId("lower_is_positive").checked) chosen.lower_is_positive = "true";
+	for (const name of ["positive_label", "weights", "clusters"]) if (byId(name).value) chosen[name] = byId(name).value;
+	if (byId("lower_is_positive").checked) chosen.lower_is_positive = true;
 	return chosen;
 }
 

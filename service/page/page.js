@@ -9,7 +9,7 @@ import {BINARY, data, describe, isLabelUnclear, limit, models, offerColumns, rea
 import * as curves from "./curves.js";
 import {addRule, compare, judge, rejudge} from "./verdicts.js";
 
-const FIELDS = ["scores", "labels", "positive_label", "weights", "jump"]; // those that may have a problem
+const FIELDS = ["scores", "labels", "positive_label", "weights", "clusters", "jump"]; // those that may have a problem
 
 /** Do what follows from a choice, cancelling what followed from the one before; a refusal hides the results. */
 async function busy(work) {
@@ -136,8 +136,8 @@ function offer(label, work) {
 /** How many rows have no value, if only one of the evaluated columns has such rows. */
 function rowsWithoutAValue() {
 	const {name, missing} = data.columns;
-	const used = [...models(), byId("labels").value, byId("weights").value];
-	const [count, another] = used.map(column => missing[name.indexOf(column)] ?? 0).filter(Boolean);
+	const used = [...models(), ...["labels", "weights", "clusters"].map(id => byId(id).value)];
+	const [count, another] = used.map(column => missing[name.indexOf(column)]).filter(Boolean);
 	return !count || another ? "rows" : `${grouped(count)} of ${grouped(data.rows)} rows`;
 }
 
@@ -147,95 +147,84 @@ function leaveOutRows() {
 	busy(evaluate);
 }
 
-function listenToData() {
-	const takeFile = ([file]) => file && take(file, file.name);
-	byId("file").onchange = () => {
-		takeFile(byId("file").files);
-		byId("file").value = "";
-	};
-	for (const type of ["dragover", "dragleave", "drop"]) {
-		byId("drop").addEventListener(type, event => {
-			event.preventDefault();
-			byId("drop").className = type === "dragover" ? "over" : "";
-			if (type === "drop") takeFile(event.dataTransfer.files);
-		});
-	}
-	byId("use").onclick = () => byId("rows").value.trim() && take(new Blob([byId("rows").value]), "Rows");
-	byId("cancel").onclick = cancelRequests;
-	byId("locked").onsubmit = event => {
-		event.preventDefault();
-		take(data.body, data.name);
-	};
-	byId("columns").onchange = ({target}) => {
-		if (target === byId("labels")) offerColumns(byId("labels").selectedIndex);
-		busy(evaluate);
-	};
+for (const name of FIELDS) {
+	byId(name).after(make("p", {id: `${name}-problem`, className: "problem", role: "alert"}));
+	byId(name).setAttribute("aria-describedby", `${name}-problem`);
 }
 
-function listenToThreshold() {
-	/** Move the threshold, if anything is shown, and judge at the new one. */
-	const moved = async move => {
-		if (curves.shown() && await move()) rejudge();
-	};
-	byId("slider").oninput = () => curves.shown() && curves.move(byId("slider").value);
-	byId("slider").onchange = rejudge;
-	byId("threshold").onchange = () => aside(() => moved(curves.moveToTyped));
-	byId("jump").onchange = () => aside(() => moved(curves.jump));
-	byId("lower").onclick = () => moved(() => curves.step(-1));
-	byId("higher").onclick = () => moved(() => curves.step(1));
-	byId("threshold").onkeydown = event => {
-		const by = {ArrowUp: 1, ArrowDown: -1}[event.key];
-		if (!by || !curves.shown()) return;
-		event.preventDefault();
-		moved(() => curves.step(by));
-	};
-	for (const plane of ["roc", "pr"]) {
-		byId(plane).onclick = event => {
-			if (!curves.shown()) return;
-			curves.moveToClick(plane, event);
-			rejudge();
-		};
-	}
-}
+// The data.
 
-function listenToResults() {
-	byId("models").onchange = ({target}) => {
-		curves.chooseModel(target.value);
-		busy(showAll);
-	};
-	byId("baseline").onchange = () => busy(showAll);
-	byId("rules").onchange = rejudge;
-	byId("add").onclick = () => {
-		addRule("precision", 0.5);
-		byId("rules").lastElementChild.firstElementChild.focus();
-		rejudge();
-	};
-	byId("tradeoffs").ontoggle = () => byId("tradeoffs").open && aside(async () => {
-		curves.putPictures("drawn-", await curves.drawn("/v1/tradeoffs", "tradeoffs", {scores: curves.model}));
+const takeFile = ([file]) => file && take(file, file.name);
+byId("file").onchange = () => {
+	takeFile(byId("file").files);
+	byId("file").value = "";
+};
+for (const type of ["dragover", "dragleave", "drop"]) {
+	byId("drop").addEventListener(type, event => {
+		event.preventDefault();
+		byId("drop").className = type === "dragover" ? "over" : "";
+		if (type === "drop") takeFile(event.dataTransfer.files);
 	});
-	byId("save").onclick = () => {
-		const charts = curves.shown()?.charts;
-		for (const plane in charts) {
-			const href = `data:image/svg+xml,${encodeURIComponent(charts[plane])}`;
-			make("a", {download: `${curves.model}-${plane}.svg`, href}).click();
-		}
-	};
+}
+byId("use").onclick = () => byId("rows").value.trim() && take(new Blob([byId("rows").value]), "Rows");
+byId("cancel").onclick = cancelRequests;
+byId("locked").onsubmit = event => {
+	event.preventDefault();
+	take(data.body, data.name);
+};
+byId("columns").onchange = ({target}) => {
+	if (target === byId("labels")) offerColumns(byId("labels").selectedIndex);
+	busy(evaluate);
+};
+
+// The threshold.
+
+/** Move the threshold, if anything is shown, and judge at the new one. */
+const moved = move => aside(async () => {
+	if (curves.shown() && await move()) rejudge();
+});
+byId("slider").oninput = () => curves.shown() && curves.move(byId("slider").value);
+byId("slider").onchange = rejudge;
+byId("threshold").onchange = () => moved(curves.moveToTyped);
+byId("jump").onchange = () => moved(curves.jump);
+byId("lower").onclick = () => moved(() => curves.step(-1));
+byId("higher").onclick = () => moved(() => curves.step(1));
+byId("threshold").onkeydown = event => {
+	const by = {ArrowUp: 1, ArrowDown: -1}[event.key];
+	if (!by) return;
+	event.preventDefault();
+	moved(() => curves.step(by));
+};
+for (const plane of ["roc", "pr"]) {
+	byId(plane).onclick = event => moved(() => curves.moveToClick(plane, event));
 }
 
-/** Give each field a place for its problem. */
-function addPlacesForProblems() {
-	byId("jump").after(make("p", {id: "jump-note", className: "soft", role: "status"}));
-	for (const name of FIELDS) {
-		byId(name).after(make("p", {id: `${name}-problem`, className: "problem", role: "alert"}));
-		byId(name).setAttribute("aria-describedby", `${name}-problem`);
+// Models, bounds and pictures.
+
+byId("models").onchange = ({target}) => {
+	curves.chooseModel(target.value);
+	busy(showAll);
+};
+byId("baseline").onchange = () => busy(showAll);
+byId("rules").onchange = rejudge;
+byId("add").onclick = () => {
+	addRule("precision", 0.5);
+	byId("rules").lastElementChild.firstElementChild.focus();
+	rejudge();
+};
+byId("tradeoffs").ontoggle = () => byId("tradeoffs").open && aside(async () => {
+	const query = {scores: curves.model, clusters: undefined}; // which have no intervals
+	curves.putPictures("drawn-", await curves.drawn("/v1/tradeoffs", "tradeoffs", query));
+});
+byId("save").onclick = () => {
+	const charts = curves.shown()?.charts;
+	for (const plane in charts) {
+		const href = `data:image/svg+xml,${encodeURIComponent(charts[plane])}`;
+		make("a", {download: `${curves.model}-${plane}.svg`, href}).click();
 	}
-}
+};
 
-addPlacesForProblems();
 byId("jump").append(...curves.DECISIONS.map(([, text], at) => option(at, text)));
-listenToData();
-listenToThreshold();
-listenToResults();
 write("limit", byteSize(limit()));
 byId("locked").hidden = document.documentElement.dataset.keys !== "true";
 if (byId("locked").hidden) take(data.body, data.name);

@@ -64,13 +64,11 @@ export function ask(path, query, body, type) {
 	});
 }
 
-/** Options as parameters of a query; those that are not texts are JSON. */
+/** Options as parameters of a query; those that are not texts are JSON, undefined ones left out. */
 function asParameters(query) {
-	const written = Object.entries(query).map(([name, value]) => [
-		name,
-		typeof value === "string" ? value : JSON.stringify(value),
-	]);
-	return new URLSearchParams(written);
+	const given = Object.entries(query).filter(([, value]) => value !== undefined);
+	const asText = value => typeof value === "string" ? value : JSON.stringify(value);
+	return new URLSearchParams(given.map(([name, value]) => [name, asText(value)]));
 }
 
 /** Return a refusal; any other error is a mistake of the page's, and is thrown again. */

@@ -16,11 +16,10 @@ const AREAS = ["roc", "pr", "average_precision"];
 const OF_ROW = ["recall", "precision", "fpr", "specificity", "accuracy", "f1", "mcc"];
 const LOSSES = ["brier", "log_loss"];
 const LESS_IS_BETTER = ["fpr", ...LOSSES];
-const SIGNS = {passed: "✓", failed: "✗", undecided: "?"};
 
 let judgement = 0; // the last one that was asked for
 
-/** Compare the model with the others, if there are any. */
+/** Compare the model with the others, if there are any, and every other with the baseline. */
 export async function compare() {
 	const chosen = models();
 	const others = chosen.filter(each => each !== model);
@@ -30,31 +29,23 @@ export async function compare() {
 	fill("baseline", ...options(others));
 	if (others.includes(before)) byId("baseline").value = before;
 	putPictures("compared-", await drawn("/v1/comparisons", "roc,pr,best_tradeoff", {scores: chosen}));
-	await compareWithBaseline();
-}
-
-/** Say of every other model whether it is better than the baseline, with the differences of its areas. */
-async function compareWithBaseline() {
 	const baseline = byId("baseline").value;
 	const said = [];
-	for (const other of models().filter(each => each !== baseline)) {
+	for (const other of chosen.filter(each => each !== baseline)) {
 		const {checks} = await table("/v1/gates", {
 			scores: other,
 			baseline_scores: baseline,
-			paired: "true",
-			intervals: "{}",
+			paired: true,
+			intervals: {},
 			rules: AREAS.map(metric => ({metric, max_drop: 0})),
 		});
-		const differences = make("table", {}, heading(baseline, other), ...checks.map(difference));
+		const names = [baseline, other].map(name => makeText("th", brief(name), {title: name}));
+		const heading = make("tr", {}, make("td"), ...names, makeText("th", "difference, 95 % interval"));
+		const differences = make("table", {}, heading, ...checks.map(difference));
 		said.push(makeText("h3", sentence(other, baseline, checks)));
 		said.push(make("div", {className: "scrolls", tabIndex: 0}, differences));
 	}
 	fill("better", ...said);
-}
-
-function heading(baseline, other) {
-	const names = [baseline, other].map(name => makeText("th", brief(name), {title: name}));
-	return make("tr", {}, make("td"), ...names, makeText("th", "difference, 95 % interval"));
 }
 
 function difference({rule, baseline, value, difference, interval}) {
@@ -65,38 +56,34 @@ function difference({rule, baseline, value, difference, interval}) {
 
 /** Which areas show that the one model is better or worse, if any do. */
 function sentence(other, baseline, checks) {
-	const areas = holds => {
-		const names = checks.filter(({interval}) => interval && holds(interval)).map(({rule}) => METRICS[rule.metric]);
-		return new Intl.ListFormat("en").format(names);
+	const [one, two] = [other, baseline].map(brief);
+	const by = (word, holds) => {
+		const areas = checks.filter(({interval}) => holds(interval)).map(({rule}) => METRICS[rule.metric]);
+		return areas.length ? [`${word} than ${two} by ${new Intl.ListFormat("en").format(areas)}`] : [];
 	};
-	const better = areas(({lower}) => lower > 0);
-	const worse = areas(({upper}) => upper < 0);
-	const said = [];
-	if (better) said.push(`better than ${brief(baseline)} by ${better}`);
-	if (worse) said.push(`worse than ${brief(baseline)} by ${worse}`);
-	if (said.length) return `${brief(other)} is ${said.join(", ")}.`;
-	return `The data do not show which is better, ${brief(other)} or ${brief(baseline)}.`;
+	const said = [...by("better", interval => interval?.lower > 0), ...by("worse", interval => interval?.upper < 0)];
+	return said.length ? `${one} is ${said.join(", ")}.` : `The data do not show which is better, ${one} or ${two}.`;
 }
 
 /** Add the fields of a bound; the element's `rule` returns the rule, unless there is no bound yet. */
 export function addRule(metric, bound, isSure) {
-	const isArea = name => AREAS.includes(name) || LOSSES.includes(name);
-	const metrics = [...AREAS, ...OF_ROW, ...LOSSES].map(name =>
-		option(name, METRICS[name] + (isArea(name) ? "" : " at the threshold")),
-	);
-	const what = make("select", {ariaLabel: "Metric"}, ...metrics);
+	const isOfRow = name => OF_ROW.includes(name);
+	const what = make("select", {ariaLabel: "Metric"}, ...[...AREAS, ...OF_ROW, ...LOSSES].map(name =>
+		option(name, METRICS[name] + (isOfRow(name) ? " at the threshold" : "")),
+	));
 	const kind = make("select", {ariaLabel: "Kind of bound"});
 	const field = make("input", {type: "number", step: "any", value: bound, ariaLabel: "Bound"});
+	const {name, type, more} = data.columns ?? {name: []}; // while another file is read
+	const mayBeSlices = (each, place) => each !== byId("labels").value && (type[place] === "text" || !more[place]);
+	const slices = name.filter(mayBeSlices).map(each => option(each, `in each ${each}`));
+	const rows = make("select", {ariaLabel: "Rows", hidden: !slices.length}, option("", "on all rows"), ...slices);
 	const confidence = make("input", {type: "checkbox", checked: isSure});
 	const remove = makeText("button", "Remove");
 	const label = make("label", {}, confidence, " with 95 % confidence");
-	const made = make("div", {className: "rule"}, what, kind, field, label, remove);
-	const offerKinds = () => {
-		const least = option("min", "at least");
-		const most = option("max", "at most");
-		const isHighBetter = !LESS_IS_BETTER.includes(what.value);
-		kind.replaceChildren(...(isHighBetter ? [least, option("max_drop", "drop at most"), most] : [most, option("max_rise", "rise at most")]));
-	};
+	const made = make("div", {className: "rule"}, what, kind, field, rows, make("span", {}, label, " ", remove));
+	const offerKinds = () => kind.replaceChildren(...(LESS_IS_BETTER.includes(what.value)
+		? [option("max", "at most"), option("max_rise", "rise at most")]
+		: [option("min", "at least"), option("max_drop", "drop at most"), option("max", "at most")]));
 	what.value = metric;
 	offerKinds();
 	what.onchange = () => {
@@ -110,8 +97,9 @@ export function addRule(metric, bound, isSure) {
 	};
 	made.rule = () => field.value && {
 		metric: what.value,
-		...(!isArea(what.value) && {at_threshold: row.threshold}),
+		...(isOfRow(what.value) && {at_threshold: row.threshold}),
 		[kind.value]: +field.value,
+		...(rows.value && {slices: [rows.value]}),
 		...(confidence.checked && {confidence: 0.95}),
 	};
 	byId("rules").append(made);
@@ -119,16 +107,11 @@ export function addRule(metric, bound, isSure) {
 
 /** Ask for the verdict on the bounds, and show it; the sample has some of its own at first. */
 export async function judge() {
-	if (data.isSample && !data.hasRules) {
-		addRule("roc", 0.8, true);
-		addRule("recall", 0.7, true);
-	}
-	data.hasRules = true;
+	for (const [metric, bound] of data.bounds?.splice(0) ?? []) addRule(metric, bound, true);
 	const mine = ++judgement;
-	const name = model;
 	const rules = [...byId("rules").children].map(made => made.rule()).filter(Boolean);
 	const hasBaseline = models().length > 1 && byId("baseline").value !== model;
-	const baseline = hasBaseline && {baseline_scores: byId("baseline").value, paired: "true"};
+	const baseline = hasBaseline && {baseline_scores: byId("baseline").value, paired: true};
 	document.querySelectorAll("[value=max_drop], [value=max_rise]").forEach(change => {
 		change.disabled = models().length < 2;
 	});
@@ -136,8 +119,9 @@ export async function judge() {
 	let answer = {checks: []};
 	let verdict;
 	try {
-		if (rules.length) answer = await drawn("/v1/gates", "gate", {scores: name, ...baseline, rules});
-		verdict = inWords(name, answer.status);
+		if (rules.length) answer = await drawn("/v1/gates", "gate", {scores: model, ...baseline, rules});
+		const said = {passed: `✓ ${model} passes.`, failed: `✗ ${model} fails.`, undecided: `? ${model} cannot be judged.`};
+		verdict = said[answer.status] ?? "Add a bound to judge by.";
 	} catch (error) {
 		verdict = expected(error).message;
 	}
@@ -147,12 +131,6 @@ export async function judge() {
 	fill("reasons", ...cells("li", answer.checks.map(check => check.reason).filter(Boolean).map(withInfinity)));
 	fill("drawn-gate");
 	putPictures("drawn-", answer);
-}
-
-function inWords(name, status) {
-	if (!status) return "Add a bound to judge by.";
-	const words = {passed: "passes", failed: "fails", undecided: "cannot be judged"};
-	return `${SIGNS[status]} ${name} ${words[status]}.`;
 }
 
 /** Judge shortly: a threshold or a bound has changed. */

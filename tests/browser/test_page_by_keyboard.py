@@ -176,7 +176,7 @@ def set_bounds(page: Page, keyboard: Keyboard) -> None:
     keyboard.go(".rule:first-child [type=number]")
     keyboard.press(*"0.99", "Tab")
     until(lambda: text_of(page, "#verdict") == "✗ score_b fails.", "the verdict")
-    keyboard.stays_at(".rule:first-child [type=checkbox]")
+    keyboard.stays_at(".rule:first-child [aria-label=Rows]")
     keyboard.go(".rule:first-child button")
     keyboard.press("Enter")
     keyboard.stays_at("#add")
