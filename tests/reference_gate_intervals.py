@@ -315,7 +315,7 @@ def difference_interval(  # noqa: C901, PLR0911  # a case for each kind of inter
         return Interval("mover", *found.ends(z), found.error)
     error = difference_error(current, baseline, paired=paired, kept=kept)
     lower, upper = inference.normal_ends(both_values[0] - kept * both_values[1], error, level)
-    return Interval("delong", max(lower, -1), min(upper, 1), error)
+    return Interval("delong", max(lower, -kept), min(upper, 1), error)
 
 
 def paired_rate_interval(current: Evaluation, baseline: Evaluation, rule: Rule, z: float) -> Interval:

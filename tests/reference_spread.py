@@ -146,7 +146,7 @@ class Difference:
             # x² - z² J/2 x - z² SE² = 0
             half = z**2 * self.jump / 2
             reach = (half + mpmath.sqrt(half**2 + 4 * z**2 * self.error**2)) / 2
-            return max(a - b - max(down, reach), -1), min(a - b + max(up, reach), 1)
+            return max(a - b - max(down, reach), -self.kept), min(a - b + max(up, reach), 1)
 
 
 def difference(

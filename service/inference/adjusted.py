@@ -54,7 +54,8 @@ def adjusted_interval(
     if len(values) > 1:
         if found.method != "delong":
             return found
-        return replace(difference_interval(of.difference(values), error, level), standard_error=found.standard_error)
+        wide = difference_interval(of.difference(values), error, level, of.kept)
+        return replace(wide, standard_error=found.standard_error)
     if metric.name in STATISTIC_FORMULAS:
         wide = STATISTIC_FORMULAS[metric.name](values[0], error, level, math.inf)
     elif found.method == "delong":

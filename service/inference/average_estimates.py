@@ -172,7 +172,7 @@ class AverageEstimates:
             return area_difference_interval(values, spread, level)
         if rule.metric != "roc":
             return None
-        return difference_interval(values[0] - rule.kept * values[1], spread.error, level)
+        return difference_interval(values[0] - rule.kept * values[1], spread.error, level, rule.kept)
 
 
 def average_spread(rule: Rule, place: int, moves: Sequence[RowMoves], *, paired: bool) -> Spread:

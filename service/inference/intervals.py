@@ -205,13 +205,13 @@ def within_exact(interval: Interval, perfect: Interval, worst: Interval | None =
     return replace(interval, lower=min(interval.lower, perfect.lower), upper=upper)
 
 
-def difference_interval(difference: float, standard_error: float, level: float) -> Interval:
-    """D ± z SE, clipped to [-1, 1], of a difference of areas under the ROC curve.
+def difference_interval(difference: float, standard_error: float, level: float, kept: float = 1.0) -> Interval:
+    """D ± z SE of one area under the ROC curve less the share `kept` of another, clipped to [-kept, 1].
 
     -0.02 with the error 0.015 has -0.0494 to 0.0094 at 95 %.
     """
     half = normal_quantile(level) * standard_error
-    return Interval(max(difference - half, -1.0), min(difference + half, 1.0), level, "delong", standard_error)
+    return Interval(max(difference - half, -kept), min(difference + half, 1.0), level, "delong", standard_error)
 
 
 def difference_p_value(difference: float, standard_error: float) -> float | None:
@@ -227,7 +227,7 @@ def difference_p_value(difference: float, standard_error: float) -> float | None
 def area_difference_interval(values: Sequence[float], spread: Spread, level: float) -> Interval:
     """The interval of a difference of areas strictly between 0 and 1, by `area_difference_ends`."""
     lower, upper = area_difference_ends(values, spread, normal_quantile(level))
-    return Interval(max(lower, -1.0), min(upper, 1.0), level, "mover", spread.error, spread.design_effect)
+    return Interval(max(lower, -spread.kept), min(upper, 1.0), level, "mover", spread.error, spread.design_effect)
 
 
 def area_difference_ends(values: Sequence[float], spread: Spread, z: float) -> Ends:

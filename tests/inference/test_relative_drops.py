@@ -29,7 +29,7 @@ from tests import reference_gate_intervals as twin
 from tests.inference.test_gate import CLOSE, same_interval
 from tests.reference_gate import near
 from tests.support.gate_requests import ANALYTIC, FEW, ONE, OTHER, Request, few_scores, requests
-from tests.support.strategies import examples
+from tests.support.strategies import Data, examples
 
 METRICS: list[dict[str, Any]] = [
     {"metric": "roc"},
@@ -130,6 +130,17 @@ class TestIntervals:
         assert drop.interval.standard_error == pytest.approx(0.3 * value.interval.standard_error, rel=1e-12)
         assert drop.difference == pytest.approx(0.3 * value.value)
         assert drop.interval.lower <= drop.difference <= drop.interval.upper
+
+    @pytest.mark.parametrize("method", ["auto", "delong"])
+    @pytest.mark.parametrize("paired", [True, False])
+    def test_it_ends_where_no_difference_can_be_lower(self, method: str, *, paired: bool) -> None:
+        """An area of 0 less 1 - r times one of 1; four rows say so little that the interval goes that far."""
+        labels = [True, True, False, False]
+        current, baseline = Data([2.263, 0.694, 0.952, 1.772], labels), Data([4.15, 1.099, -0.211, 1.363], labels)
+        rules = [{"metric": "roc", "max_relative_drop": share, "confidence": 0.95} for share in (0.25, 0.5)]
+        options = IntervalOptions(method=method)
+        checks = Request(current, baseline, rules, paired=paired, intervals=options).checks()
+        assert [check.interval.lower for check in checks] == [-0.75, -0.5]
 
     @pytest.mark.parametrize("paired", [True, False])
     def test_resamples_subtract_a_share_of_the_baseline(self, *, paired: bool) -> None:
