@@ -53,8 +53,8 @@ _HEAD = """\
 #
 #   rocpr gate RULES.toml SCORES
 #
-# A rule has a metric and one of min, max, max_drop and max_rise. With confidence = 0.95 the bound has to hold at the
-# interval's unfavourable end, not only at the value itself.
+# A rule has a metric and one bound: min, max, max_drop, max_relative_drop or max_rise. With confidence = 0.95 the bound
+# has to hold at the interval's unfavourable end, not only at the value itself.
 """
 
 _MEANINGS = {
