@@ -172,6 +172,12 @@ def test_so_are_rules_about_them(metric: str) -> None:
     assert refused("gates", SMALL | {"prevalence": 0.1, "rules": rules}) == ("/rules/1/metric", "exclusive")
 
 
+def test_plans_repeat_it() -> None:
+    rules = [{"metric": "precision", "at_threshold": 0.5, "min": 0.1, "confidence": 0.9}]
+    assert answered("plans", SMALL | SHARE | {"rules": rules})["prevalence"] == 0.05
+    assert "prevalence" not in answered("plans", SMALL | {"rules": rules})
+
+
 def test_assumptions_have_their_own() -> None:
     body = {"assumptions": {"roc": 0.8}, "rules": [{"metric": "roc", "min": 0.7, "confidence": 0.95}]}
     assert refused("plans", body | {"prevalence": 0.1}) == ("/prevalence", "exclusive")

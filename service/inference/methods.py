@@ -177,7 +177,8 @@ def _of_spread(of: Models, values: Sequence[float], metric: Metric, level: float
         found = Interval(*ends, level, "wald", spread.error, spread.design_effect)
         return found if spread.error else None
     if method == "delong":
-        return replace(difference_interval(difference, spread.error, level, of.kept), design_effect=spread.design_effect)
+        found = difference_interval(difference, spread.error, level, of.kept)
+        return replace(found, design_effect=spread.design_effect)
     return area_difference_interval(values, spread, level)
 
 

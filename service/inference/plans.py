@@ -85,12 +85,16 @@ def sentence_of(rule: Rule, value: float, baseline: float | None, rows: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """The plans of all rules, the power they are for, and whether the pilot's models are paired."""
+    """The plans of all rules, the power they are for, and whether the pilot's models are paired.
+
+    target  the prevalence in use, if one is given.
+    """
 
     power: float
     paired: bool
     plans: tuple[Plan, ...]
     warnings: tuple[CurvesWarning, ...] = ()
+    target: float | None = None
 
     def times(self, effect: float) -> "Plans":
         """The plans with this many times the rows, a design effect."""
@@ -121,7 +125,8 @@ def evaluate_plans(
         else _planned_over_slices(rule, models, slicings[rule.slices], how, power)
         for rule in in_time(rules)
     )
-    return Plans(power, paired, plans, one_vs_rest(evaluation, baseline))
+    target = None if evaluation.target is None else evaluation.target.share
+    return Plans(power, paired, plans, one_vs_rest(evaluation, baseline), target)
 
 
 def planned(rule: Rule, models: Models, how: IntervalOptions, power: float = POWER) -> Plan:

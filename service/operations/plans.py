@@ -2,6 +2,7 @@
 
 from service.inference.plans import Plans, evaluate_plans
 from service.operations.operation import Operation, Selection
+from service.operations.shared_cells import PREVALENCE_VALUE
 from service.wire.answers.parts import AnswerTable, AnswerValue, Cells
 from service.wire.formats.inputs import COUNTS, GROUPS, PAIRED
 from service.wire.formats.tables import BY_RULES, TableForm, with_baseline
@@ -61,6 +62,7 @@ OPERATION = Operation(
         AnswerValue(
             "paired", "Whether pilot and baseline were treated as paired.", lambda found: found.paired, kind="flag"
         ),
+        PREVALENCE_VALUE,
         _PLANS,
     ),
     tables=(_PLANS,),

@@ -12,7 +12,7 @@ from service.cli.explaining import Source
 from service.cli.files import InputFile
 from service.cli.gate.question import question_of
 from service.cli.gate.rules_file import Rules
-from service.cli.layout import printable, table_lines, text_lines
+from service.cli.layout import IN_USE, in_full, printable, table_lines, text_lines
 from service.cli.options import form_options, given_texts
 from service.cli.own_options import BASELINE_OPTIONS, texts_of_baseline
 from service.cli.server_address import SERVER_OPTIONS
@@ -102,6 +102,8 @@ def _lines(document: dict[str, Any], names: list[str], rules: list[dict[str, Any
     pilot, *old = names
     yield pilot
     yield from (f"against {name}, {'paired' if document['paired'] else 'not paired'}" for name in old)
+    if "prevalence" in document:
+        yield f"{IN_USE} {in_full(document['prevalence'])}"
     yield ""
     yield f"Rows with which each rule passes with a probability of {percent(document['power'])} %"
     plans = document["plans"]

@@ -57,8 +57,9 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
         yield f"{IN_USE} {in_full(document['prevalence'])}"
     if "clusters" in document:
         yield clusters_text(document["clusters"])
-    yield ""
-    yield from _check_lines(document["checks"])
+    if document["checks"]:
+        yield ""
+        yield from _check_lines(document["checks"])
     reasons = [check["reason"] for check in document["checks"] if check["reason"]]
     if reasons:
         yield ""
@@ -75,8 +76,6 @@ def verdict_lines(document: dict[str, Any], scores: str, baseline: str | None) -
 
 def _check_lines(checks: list[dict[str, Any]]) -> Iterable[str]:
     """Format the checks, without empty columns."""
-    if not checks:
-        return
     rules = [Rule.read(check["rule"]) for check in checks]
     names = [rule.title for rule in rules]
     pairs = list(zip(rules, checks, strict=True))

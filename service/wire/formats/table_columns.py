@@ -87,6 +87,8 @@ def check_column(table: Table, key: str, name: str, hint: str = "") -> None:
     if name not in table.header:
         if key == "scores" and all(each in table.header for each in listed_names(name, table.header)):
             hint = _SCORES_OF_CLASSES
+        elif key == "threshold" and isinstance(json_or_none(name), (int, float)):
+            hint = f" For the row at the threshold {name}, ask for a decision, with --at on the command line."
         message = f"There is no column {name[:_SHOWN_HEADER]!r}; {header_of(table)}.{hint}"
         raise invalid_value(f"/{key}", "missing", message)
 

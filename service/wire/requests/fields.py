@@ -18,6 +18,7 @@ from service.curves.clock import in_time
 from service.wire import columns
 from service.wire.formats.json_format import StrictJsonError
 from service.wire.formats.query_options import json_or_truth, names_or_json
+from service.wire.requests.per_cent import share_meant, with_share
 from service.wire.usual_names import choice_meant
 from service.wire.wrong import Wrong
 
@@ -70,6 +71,8 @@ class Field(fields.Field[Any]):
             shown = text.strip()[:SHOWN_TEXT]
             if _NUMBER_WITH_COMMA.fullmatch(text.strip()):
                 detail = f"{shown} has a decimal comma: write {shown.replace(',', '.')}."
+            elif share := share_meant(shown):
+                detail = f"Write {shown} as {share}."
             else:
                 detail = f"Must be JSON, such as {self.example_text}. {error}"
             raise Wrong("not_json", detail) from None
@@ -145,11 +148,11 @@ class Number(Field):
         if self.minimum is not None and number < self.minimum:
             raise beyond(self.minimum, "below")
         if self.maximum is not None and number > self.maximum:
-            raise beyond(self.maximum, "above")
+            raise with_share(beyond(self.maximum, "above"), self.maximum, number)
         if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
             raise not_within(self.exclusive_minimum, "above")
         if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
-            raise not_within(self.exclusive_maximum, "below")
+            raise with_share(not_within(self.exclusive_maximum, "below"), self.exclusive_maximum, number)
         return number
 
     def shape(self) -> JsonSchema:
