@@ -88,15 +88,20 @@ class ConfusionTable:
             out[row] = int(self.tp[row]) / (int(self.tp[row]) + int(self.fp[row]))
         return out
 
-    @cached_property
+    @property
     def in_use(self) -> "ConfusionTable":
         """The same rows as shares of all examples where the model is used; the table itself without a target.
 
         With a target of 0.1, the totals are 0.1 and 0.9, and a row that calls half of the positives and a third of the
         negatives positive has tp 0.05 and fp 0.3.
         """
+        return self._in_use or self
+
+    @cached_property
+    def _in_use(self) -> "ConfusionTable | None":
+        """None without a target: what holds itself is freed late."""
         if self.target is None:
-            return self
+            return None
         true, false = self.target.true, self.target.false
         return replace(
             self,

@@ -72,11 +72,16 @@ class Matrices:
         counts = (self.tp, self.fp, self.positives, self.negatives)
         return Matrices(*map(_integers, np.broadcast_arrays(*counts)))
 
-    @cached_property
+    @property
     def in_use(self) -> "Matrices":
         """The matrices where the model is used."""
+        return self._in_use or self
+
+    @cached_property
+    def _in_use(self) -> "Matrices | None":
+        """None without a target: what holds itself is freed late."""
         if self.target is None:
-            return self
+            return None
         true, false = self.target.true, self.target.false
         return Matrices(true(self.tp), false(self.fp), true(self.positives), false(self.negatives))
 
