@@ -73,6 +73,11 @@ def test_counts_and_groups_have_plans() -> None:
         ({"baseline": None, "paired": None}, "/rules/1/max_drop", "missing"),
         ({"rules": [{"metric": "roc", "min": 0.9, "expected": 0.95}]}, "/rules/0/expected", "exclusive"),
         (
+            {"rules": [{"metric": "roc", "max_gap": 0.1, "confidence": 0.9, "slices": ["g"], "expected": 0.05}]},
+            "/rules/0/expected",
+            "exclusive",
+        ),
+        (
             {"rules": [{"metric": "roc", "min": 0.9, "confidence": 0.9, "expected": 1.5}]},
             "/rules/0/expected",
             "out_of_range",

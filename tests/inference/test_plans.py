@@ -110,8 +110,12 @@ def in_three(rule: Rule, power: float, rows: int = NEW.rows) -> Plan:
 
 @pytest.mark.parametrize(
     "rule",
-    [{"metric": "roc", "min": 0.94}, {"metric": "recall", "decision": Decision(at_threshold=0.5), "min": 0.9}],
-    ids=["roc", "recall"],
+    [
+        {"metric": "roc", "min": 0.94},
+        {"metric": "recall", "decision": Decision(at_threshold=0.5), "min": 0.9},
+        {"metric": "roc", "min": 0.9, "expected": 0.95},
+    ],
+    ids=["roc", "recall", "expected"],
 )
 def test_a_rule_over_slices_has_the_plan_of_the_one_that_needs_most(rule: dict[str, object]) -> None:
     """Each of three is planned alone, with a power of 1 - 0.2/3."""
@@ -124,6 +128,7 @@ def test_a_rule_over_slices_has_the_plan_of_the_one_that_needs_most(rule: dict[s
     most = max(alone, key=lambda name: alone[name].factor or 0.0)
     assert found.slice == f"hospital {most}"
     assert (found.factor, found.value) == (alone[most].factor, alone[most].value)
+    assert found.expected == rule.get("expected", found.value)
     assert found.factor is not None
     assert (found.positives, found.negatives) == (math.ceil(212 * found.factor), math.ceil(357 * found.factor))
 

@@ -99,8 +99,8 @@ def refuse_wrong_slices(data: Mapping[str, Any], metric: Metric) -> None:
         if "min_examples" in data:
             raise invalid("exclusive", "min_examples needs slices, or classes.", "min_examples")
         return
-    if "expected" in data:
-        of = "over slices" if "slices" in data else "of classes"
+    if "expected" in data and ("max_gap" in data or "slices" not in data):
+        of = "on gaps" if "max_gap" in data else "of classes"
         raise invalid("exclusive", f"Rules {of} have no plan, so nothing is expected.", "expected")
     compares = "max_gap" in data or any(kind in data for kind in CHANGES)
     if "confidence" in data and compares and metric.family in ("point", "fit"):

@@ -103,7 +103,7 @@ class RuleSchema(DecisionFields, SlicesOfRule, FoldsOfRule, ClassesOfRule, Range
     )
     expected = Number(
         "For `rows_needed` and `/v1/plans`, the value that is taken to be true instead of the present one; for a bound "
-        "of the difference, the drop or the rise. Needs `confidence`."
+        "of the difference, the drop or the rise; with `slices`, that of every slice. Needs `confidence`."
     )
     name = Text(
         "What reports call the rule, instead of its metric; unique among the rules.",
