@@ -22,8 +22,7 @@ from service.inference.rules import Rule
 from service.inference.sliced import RowsInSlices, Slicing
 from service.inference.verdicts import GateOptions
 from tests.tools.bench.report import README, rewrite
-from tests.tools.error_rates_of_gates.clusters import Tally
-from tests.tools.error_rates_of_gates.prevalence import misses
+from tests.tools.error_rates_of_gates.clusters import Tally, misses
 
 NAME = "tests.tools.error_rates_of_gates.folds"
 FEATURES, FEW, TELLING = 10, 4, 5

@@ -24,12 +24,11 @@ from service.inference.models import Models
 from tests.tools.bench.report import README, rewrite
 from tests.tools.coverage_of_intervals.populations import Population
 from tests.tools.error_rates_of_gates.cells import Cell
-from tests.tools.error_rates_of_gates.clusters import Tally
+from tests.tools.error_rates_of_gates.clusters import Tally, misses
 
 NAME = "tests.tools.error_rates_of_gates.prevalence"
 ALIKE, DROP = 0.7, 0.05
 LEVEL, RECALL = 0.95, 0.8
-LEAST_HELD, MOST_BEYOND = 0.93, 0.07
 AREAS = ("average_precision", "pr")
 
 
@@ -106,12 +105,6 @@ def simulated(cell: CellInUse, sets: int, seed: int = 1) -> Simulated:
         tallies["difference"].add(change, less - truth)
         tallies["precision"].add(alone.interval(precision, LEVEL), cell.precision(threshold))
     return Simulated(cell, tallies, widths, bias)
-
-
-def misses(tally: Tally) -> bool:
-    """Whether intervals hold in less than 93 %, or more than 7 % are on one side of the truth."""
-    sets = max(tally.sets, 1)
-    return tally.counts[0] / sets < LEAST_HELD or max(tally.counts[1:]) / sets > MOST_BEYOND
 
 
 def markdown(found: list[Simulated], sets: int) -> str:

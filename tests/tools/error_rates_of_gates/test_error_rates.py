@@ -9,17 +9,22 @@ import pytest
 from service.curves.areas import roc_area
 from service.curves.confusion import ConfusionTable
 from service.curves.target_prevalence import TargetPrevalence
+from service.inference.gate import evaluate_gate
 from service.inference.metric import PARTIAL, Metric
 from service.inference.models import EvaluatedModel
+from service.inference.sliced import RowsInSlices
+from service.inference.verdicts import GateOptions
 from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
 from tests.tools.error_rates_of_gates.cells import simulated as simulated_cell
 from tests.tools.error_rates_of_gates.classes import Average
 from tests.tools.error_rates_of_gates.classes import markdown as markdown_of_classes
-from tests.tools.error_rates_of_gates.clusters import ClusteredCell
+from tests.tools.error_rates_of_gates.clusters import ClusteredCell, Tally, misses
 from tests.tools.error_rates_of_gates.clusters import markdown as markdown_of_clusters
 from tests.tools.error_rates_of_gates.clusters import simulated as simulated_clusters
+from tests.tools.error_rates_of_gates.clusters_in_slices import SlicedCell
+from tests.tools.error_rates_of_gates.clusters_in_slices import markdown as markdown_of_clusters_in_slices
 from tests.tools.error_rates_of_gates.folds import CELLS as CELLS_OF_FOLDS
 from tests.tools.error_rates_of_gates.folds import FoldsCell
 from tests.tools.error_rates_of_gates.folds import markdown as markdown_of_folds
@@ -65,8 +70,15 @@ def test_a_cell_has_its_row(simulation: Any, as_table: Any) -> None:
 def test_a_cell_of_clusters_has_its_row(more: dict[str, bool]) -> None:
     cell = ClusteredCell(constant=True, skewed=False, clusters=20, alike=0.3, area=0.9, **more)
     found = simulated_clusters(cell, 4)
-    assert markdown_of_clusters([found], 4).splitlines()[-1].startswith("| constant, 5, 20, 0.3, 0.9")
     assert {tally.sets for tally in found[1].values()} == {4}
+    table = markdown_of_clusters([found], 4)
+    assert "| in 1 cells with ties" in table if more else "| in 1 cells |" in table
+    assert "| constant, 5, 20, 0.3, 0.9" in table
+
+
+@pytest.mark.parametrize(("counts", "missing"), [([930, 70, 0], False), ([929, 36, 35], True), ([940, 0, 60], False)])
+def test_what_is_bold_misses(counts: list[int], missing: bool) -> None:  # noqa: FBT001  # a parameter of the test
+    assert misses(Tally(counts, sum(counts))) == missing
 
 
 @pytest.mark.parametrize("more", [{}, {"ties": True}])
@@ -87,6 +99,27 @@ def test_slices_have_their_rows() -> None:
         contains, passes, misses = many.verdicts(rule, 5, 1)
         assert 0 <= passes <= 1
         assert contains + misses <= 1
+
+
+def test_slices_of_clusters_have_their_row() -> None:
+    cell = SlicedCell(whole=False, constant=True, count=3, clusters=30, alike=0.3)
+    found = cell.counted(5)
+    assert found == cell.counted(5)
+    assert all(counts["contains"] + counts["proven"] <= 5 for counts in found.values())
+    (*_, row) = markdown_of_clusters_in_slices({cell: found}, 5)
+    assert row.startswith("| 3 slices across 30 clusters, constant, 0.3 | ")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("constant", [True, False])
+def test_the_truth_of_slices_of_clusters_is_that_of_many(whole: bool, constant: bool) -> None:  # noqa: FBT001  # as above
+    cell = SlicedCell(whole, constant, 3, 24_000, 0.3, one_worse=True)
+    sample, slicing = cell.sample(np.random.default_rng(3))
+    options = GateOptions((*cell.rules.values(),), slicings={("slice",): RowsInSlices(slicing)})
+    for check in evaluate_gate(sample, None, options).checks:
+        assert check.value == check.slices["value"][0] == pytest.approx(check.rule.min, abs=0.008)
+        assert check.slices["positives"] == check.slices["negatives"] == [20_000] * 3
+        assert min(check.slices["value"][1:]) > check.value + 0.05
 
 
 @pytest.mark.parametrize("worse", [None, 0.2])
