@@ -312,7 +312,7 @@ class TestRefusals:
             ({"min": None, "metric": "tpr_at_fpr", "at": 0.1, "max_gap": 0.5}, "/rules/0/confidence", "exclusive"),
             ({"min": None, "metric": "calibration_slope", "max_gap": 0.5}, "/rules/0/confidence", "exclusive"),
             ({"min_examples": 0}, "/rules/0/min_examples", "out_of_range"),
-            ({"expected": 0.9}, "/rules/0/expected", "exclusive"),
+            ({"min": None, "max_gap": 0.1, "expected": 0.05}, "/rules/0/expected", "exclusive"),
         ],
     )
     def test_a_rule(self, change, pointer, code):
