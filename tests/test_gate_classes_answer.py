@@ -3,12 +3,12 @@
 import json
 import math
 from functools import partial
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, studentized_range
 
 from service.wire.media_types import PARQUET
 from tests.properties.bodies import parquet_body
@@ -324,6 +324,139 @@ class TestAverages:
         assert [each["code"] for each in found["warnings"]] == ["interval_omitted"]
 
 
+def half_of(error, jump, m, level=0.95):
+    """x with x² = z²(SE² + J x/2), z(m) for the smallest class."""
+    z = norm.ppf((1 + level) / 2)
+    z += (z**3 + z) / 4 / (m - 1)
+    half = z * z * jump / 4
+    return half + math.sqrt(half * half + z * z * error**2)
+
+
+def mover(values, errors, error, z):
+    """The ends of a difference by probit intervals of both and their correlation."""
+    ends = []
+    for value, each in zip(values, errors, strict=True):
+        at = norm.ppf(value)
+        ends.append([norm.cdf(at + sign * z * each / norm.pdf(at)) for sign in (-1, 1)])
+    (a, b), ((la, ua), (lb, ub)) = values, ends
+    correlation = (errors[0] ** 2 + errors[1] ** 2 - error**2) / (2 * errors[0] * errors[1])
+    down = math.sqrt((a - la) ** 2 + (ub - b) ** 2 - 2 * correlation * (a - la) * (ub - b))
+    up = math.sqrt((ua - a) ** 2 + (b - lb) ** 2 - 2 * correlation * (ua - a) * (b - lb))
+    return a - b - down, a - b + up
+
+
+def gap_of(area, scores, weights):
+    """The interval of the gap between all classes at 95 %, pair by ordered pair."""
+    upper, lower = -1.0, 0.0
+    by = {name: moves(area, scores[name], [int(own == name) for own in OWN], weights) for name in NAMES}
+    values = {name: area(scores[name], [int(own == name) for own in OWN], weights) for name in NAMES}
+    for one, other in permutations(NAMES, 2):
+        error, m, jump = spread(by[one] - by[other], weights)
+        errors = [spread(by[name], weights)[0] for name in (one, other)]
+        both = values[one], values[other]
+        ends = []
+        for quantile in (norm.ppf(0.975), studentized_range.ppf(0.975, len(NAMES), np.inf) / math.sqrt(2)):
+            z = quantile + (quantile**3 + quantile) / 4 / (m - 1)
+            ends.append((*mover(both, errors, error, z), both[0] - both[1] - z * error))
+        upper = max(upper, ends[0][1], both[0] - both[1] + half_of(error, jump, m))
+        lower = max(lower, min(ends[1][0], ends[1][2]))
+    return lower, upper
+
+
+GAP = {"metric": "roc", "classes": "all", "max_gap": 0.2, "confidence": 0.95}
+APART = NEW | {"owl": [-each for each in NEW["owl"]]}
+"""Scores of one class are the wrong way round, so its area is far below the others."""
+
+
+class TestGaps:
+    @pytest.mark.parametrize("scores", [NEW, APART])
+    @pytest.mark.parametrize("weights", [[1] * ROWS, WEIGHTS])
+    @pytest.mark.parametrize(("metric", "area"), [("roc", roc), ("average_precision", average_precision)])
+    def test_the_interval_is_that_of_all_pairs(self, metric, area, weights, scores):
+        check = one(GAP | {"metric": metric}, {"scores": scores, "labels": OWN, "weights": weights})
+        lower, upper = gap_of(area, scores, weights)
+        assert check["interval"]["lower"] == pytest.approx(lower, abs=2e-4)
+        assert check["interval"]["upper"] == pytest.approx(upper, abs=2e-4)
+        assert (lower > 0) == (scores is APART)
+
+    def test_the_verdict(self):
+        check = one(GAP, {"scores": APART, "labels": OWN})
+        assert check["status"] == "failed"
+        assert check["slices"]["status"].count("greatest") == check["slices"]["status"].count("least") == 1
+        assert check["value"] > 0.2
+        assert check["reason"].startswith("roc of class ")
+        assert one(GAP | {"max_gap": 1})["status"] == "passed"
+        assert one(GAP | {"max_gap": 0, "inconclusive": "pass"})["status"] == "passed"
+        found = one(GAP | {"max_gap": check["interval"]["upper"]}, {"scores": APART, "labels": OWN})
+        assert found["status"] == "passed"
+
+    def test_gini_is_twice_roc(self):
+        ours, theirs = (one(GAP | {"metric": metric})["interval"] for metric in ("gini", "roc"))
+        for end in ("lower", "upper"):
+            assert ours[end] == pytest.approx(2 * theirs[end], rel=1e-12)
+
+    @pytest.mark.parametrize("method", ["delong", "logit"])
+    def test_methods(self, method):
+        body = BODY | {"intervals": {"method": method}}
+        check = one(GAP, body)
+        assert check["interval"]["method"] == ("delong" if method == "delong" else "mover")
+        of_pr = gate(body | {"rules": [GAP | {"metric": "pr"}]})
+        omitted = method == "delong"
+        assert (of_pr["checks"][0]["interval"] is None) == omitted
+        assert ("interval_omitted" in {each["code"] for each in of_pr["warnings"]}) == omitted
+
+    def test_classes_with_an_area_of_1_prove_no_gap(self):
+        best = NEW | {"cat": [float(own == "cat") for own in OWN]}
+        body = {"scores": best, "labels": OWN}
+        for metric in ("roc", "average_precision"):
+            (low, value, high) = self._ends(one(GAP | {"metric": metric}, body))
+            assert low <= value < high
+        perfect = {name: [float(own == name) for own in OWN] for name in NAMES}
+        low, value, high = self._ends(one(GAP, {"scores": perfect, "labels": OWN}))
+        alone_low = min(one(GAP, {"scores": perfect, "labels": OWN})["slices"]["lower"])
+        assert (low, value) == (0, 0)
+        assert high == pytest.approx(1 - alone_low)
+
+    @staticmethod
+    def _ends(check):
+        return check["interval"]["lower"], check["value"], check["interval"]["upper"]
+
+    def test_clusters_of_equal_rows_say_what_one_row_does(self):
+        doubled = {
+            "scores": {name: [*column, *column] for name, column in NEW.items()},
+            "labels": [*OWN, *OWN],
+            "clusters": [*range(ROWS), *range(ROWS)],
+        }
+        plain, twice = self._ends(one(GAP)), self._ends(one(GAP, doubled))
+        assert twice == pytest.approx(plain, rel=1e-6)
+        less = self._ends(one(GAP, {name: doubled[name] for name in ("scores", "labels")}))
+        assert less[2] < plain[2]
+
+    def test_too_few_rows_of_a_class(self):
+        """A single row has no spread, although the class itself is only skipped."""
+        labels = ["emu", *OWN[1:]]
+        body = gate({"scores": NEW | {"emu": NEW["cat"]}, "labels": labels, "rules": [GAP]})
+        assert (body["status"], body["checks"][0]["interval"]) == ("undecided", None)
+        assert {"too_few_examples", "skipped_slices"} <= {each["code"] for each in body["warnings"]}
+
+    @pytest.mark.parametrize("metric", ["ks", "brier"])
+    def test_requested_intervals_of_other_metrics(self, metric):
+        scores = {name: [0.9 if own == name else 0.1 * place for own in OWN] for place, name in enumerate(NAMES)}
+        rule = {"metric": metric, "classes": "all", "max_gap": 0.5}
+        found = gate({"scores": scores, "labels": OWN, "rules": [rule], "intervals": {}})
+        assert found["checks"][0]["interval"] is None
+        assert "interval_omitted" in {each["code"] for each in found["warnings"]}
+
+    def test_several_labels_a_row_have_none(self):
+        members = {name: [int(own == name or row % 7 == 0) for row, own in enumerate(OWN)] for name in NAMES}
+        body = {"scores": NEW, "labels": members}
+        rule = {"metric": "roc", "classes": "all", "max_gap": 0.5}
+        found = gate(body | {"rules": [rule], "intervals": {}})
+        assert found["checks"][0]["interval"] is None
+        assert "interval_omitted" in {each["code"] for each in found["warnings"]}
+        assert refused(body | {"rules": [GAP]}) == [("/rules/0/confidence", "exclusive")]
+
+
 class TestTables:
     RULES = json.dumps([{"metric": "roc", "min": 0.5} | of for of in ({"classes": "all"}, {"average": "macro"})])
 
@@ -352,6 +485,7 @@ class TestTables:
 
 ROC = {"metric": "roc", "min": 0.5}
 HIGHEST = {"decide": "highest", "min": 0}
+EXCLUSIVE = "/confidence", "exclusive"
 DROPS = {"rules": [{"metric": "roc", "classes": "all", "max_drop": 0.5}]}
 
 
@@ -376,7 +510,8 @@ DROPS = {"rules": [{"metric": "roc", "classes": "all", "max_drop": 0.5}]}
         (HIGHEST | {"metric": "f1", "average": "macro", "at_threshold": 1}, "/decide", "exclusive"),
         ({"metric": "recall", "classes": "all", "at_share": 0.1, "min": 0}, "/at_share", "exclusive"),
         ({"metric": "recall", "classes": "all", "best": "f1", "min": 0}, "/best", "exclusive"),
-        ({"metric": "roc", "classes": "all", "max_gap": 0.1, "confidence": 0.9}, "/confidence", "exclusive"),
+        ({"metric": "ks", "classes": "all", "max_gap": 0.1, "confidence": 0.9}, "/confidence", "exclusive"),
+        (HIGHEST | {"metric": "f1", "classes": "all", "min": None, "max_gap": 0.1, "confidence": 0.9}, *EXCLUSIVE),
         ({"metric": "roc", "classes": ["cat"], "max_gap": 0.1}, "/classes", "exclusive"),
         ({"metric": "roc", "average": "macro", "max_gap": 0.1}, "/max_gap", "exclusive"),
         (ROC | {"average": "macro", "confidence": 0.9, "expected": 0.9}, "/expected", "exclusive"),

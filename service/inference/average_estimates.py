@@ -16,7 +16,6 @@ from functools import cached_property
 
 import numpy as np
 
-from service.curves.arrays import FloatArray
 from service.curves.class_decisions import ClassDecisionOptions, ClassDecisions, class_decisions
 from service.curves.class_scores import ClassScores
 from service.curves.classes import AVERAGED_AREAS, AVERAGES, Classes, evaluate_classes
@@ -35,7 +34,7 @@ from service.inference.intervals import (
 )
 from service.inference.metric import ENDS
 from service.inference.proportions import Ends, p_value, p_value_by_level
-from service.inference.row_moves import RowMoves
+from service.inference.row_moves import RowMoves, jump_of
 from service.inference.rules import Rule
 from service.inference.spread import Spread
 
@@ -178,23 +177,11 @@ class AverageEstimates:
 def average_spread(rule: Rule, place: int, moves: Sequence[RowMoves], *, paired: bool) -> Spread:
     """The spread of an average less a share of another one, as for areas (spread.py)."""
     one, other = (each.of_average(rule.metric, place) for each in moves)
+    if paired:
+        return moves[0].spread_of(one, other, rule.kept)
     of_each = [each.error_of(by) for each, by in zip(moves, (one, other), strict=True)]
     errors = of_each[0].error, of_each[1].error
-    part = rule.kept * errors[1]
-    if not paired:
-        by = np.concatenate([moves[0].sums(one), moves[1].sums(rule.kept * other)])
-        fewest = min(min(*each.sizes.tolist(), of.freedom) for each, of in zip(moves, of_each, strict=True))
-        return Spread(math.hypot(errors[0], part), _jump(by), errors, 1.0, fewest, kept=rule.kept)
-    less = one - rule.kept * other
-    found = moves[0].error_of(less)
-    apart = 1.0
-    if errors[0] * part > 0:
-        apart = min(max(found.error**2 - (errors[0] - part) ** 2, 0.0) / (2 * errors[0] * part), 2.0)
-    fewest = min(*moves[0].sizes.tolist(), found.freedom)
-    return Spread(found.error, _jump(moves[0].sums(less)), errors, apart, fewest, found.design_effect, rule.kept)
-
-
-def _jump(by: FloatArray) -> float:
-    """Σ|V|³/ΣV²: how far a single row, or cluster, moves an average."""
-    squares = float(by @ by)
-    return float((np.abs(by) ** 3).sum()) / squares if squares > 0 else 0.0
+    by = np.concatenate([moves[0].sums(one), moves[1].sums(rule.kept * other)])
+    fewest = min(min(*each.sizes.tolist(), of.freedom) for each, of in zip(moves, of_each, strict=True))
+    error = math.hypot(errors[0], rule.kept * errors[1])
+    return Spread(error, jump_of(by), errors, 1.0, fewest, kept=rule.kept)

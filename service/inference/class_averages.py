@@ -29,7 +29,7 @@ from service.inference.intervals import (
 )
 from service.inference.metric import ENDS, Metric
 from service.inference.models import EvaluatedModel, Models
-from service.inference.row_moves import AverageError, RowMoves, samples_of
+from service.inference.row_moves import AverageError, ClassRows, RowMoves, samples_of
 
 ManyEnds = Mapping[str, FloatArray]
 """{area: the lower and the upper ends of its intervals, (2, n)}, NaN where there are none."""
@@ -39,7 +39,7 @@ _MOST_CLASSES = {"pr": 8, "average_precision": 3}
 does to their mean: in simulations, intervals would not keep their level. Those of `micro` and of `roc` do."""
 
 MANY_CLASSES = "over so many classes, they are too high by more than chance explains; micro has one"
-_SEVERAL_LABELS = "rows may belong to several classes"
+SEVERAL_LABELS = "rows may belong to several classes"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ def class_intervals(given: ClassScores, found: Classes, options: IntervalOptions
             moves.add(number, table, rows)
     of_averages = {area: np.full((2, len(AVERAGES)), np.nan) for area in AVERAGED_AREAS}
     if moves is None:
-        warnings[omitted(AVERAGES, _SEVERAL_LABELS)] = None
+        warnings[omitted(AVERAGES, SEVERAL_LABELS)] = None
     else:
         moves.add_pooled(given)
         warnings |= dict.fromkeys(_add_averages(of_averages, moves, options))
@@ -103,8 +103,8 @@ def _add_averages(ends: Mapping[str, FloatArray], moves: RowMoves, options: Inte
     yield from (omitted([*names], why) for why, names in left_out.items() if names)
 
 
-def too_few(moves: RowMoves) -> CurvesWarning:
-    """Say that averages have no intervals."""
+def too_few(moves: ClassRows) -> CurvesWarning:
+    """Say that averages, or gaps, have no intervals."""
     return TOO_FEW_EXAMPLES if moves.clusters is None else TOO_FEW_CLUSTERS
 
 

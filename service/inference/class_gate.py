@@ -2,6 +2,7 @@
 
     classes   as a rule over slices: it must hold for each class, whose interval's favourable end is adjusted for their
               number (over_slices.py). Bonferroni's adjustment needs no independence: classes share their rows.
+              A gap between them takes the correlation of their areas into account (class_gaps.py).
     average   as a rule over all rows (average_estimates.py)
     decide    a row is called the class with the highest score; of e that tie, 1/e of it each, and a row that is split
               has no interval
@@ -23,6 +24,7 @@ from service.curves.confusion import ConfusionTable
 from service.curves.evaluation import CurvesWarning
 from service.curves.sample import Sample
 from service.inference.average_estimates import AverageEstimates
+from service.inference.class_gaps import ClassGaps
 from service.inference.estimates import Estimates, omitted
 from service.inference.gate import FEWEST_PAIRS, MAYBE_PAIRED, Gate, loose_rules
 from service.inference.models import EvaluatedModel, Models
@@ -49,6 +51,7 @@ def evaluate_class_gate(given: ClassScores, baseline: ClassScores | None, option
     of = ClassModels((given,) if baseline is None else (given, baseline), options.paired)
     averages = AverageEstimates(of.models, options.how, paired=options.paired)
     split: dict[tuple[str | None, bool], tuple[SliceModels, ...]] = {}
+    gaps: dict[tuple[str | None, bool], ClassGaps] = {}
     checks: dict[Rule, Check] = {}
     warnings: list[CurvesWarning] = []
     for rule in in_time(options.rules):
@@ -58,13 +61,15 @@ def evaluate_class_gate(given: ClassScores, baseline: ClassScores | None, option
         asked = rule.decide, rule.is_change
         if asked not in split:
             split[asked] = tuple(_in_classes(of, rule, options))
+            gaps[asked] = ClassGaps(given, split[asked])
         parts = [each for each, name in zip(split[asked], given.names, strict=True) if _is_named(rule, name)]
         names = [name for name in given.names if _is_named(rule, name)]
-        checks[rule], told = check_of_parts(rule, parts, {CLASS: names}, options)
+        checks[rule], told = check_of_parts(rule, parts, {CLASS: names}, options, gaps[asked].interval)
         if options.wants_interval(rule) and not all(each.certain for each in parts):
             told.append(omitted([rule.named], _SPLIT))
         warnings += told
     warnings += [told for each in split.values() for told in warnings_of_each(each)]
+    warnings += [told for each in gaps.values() for told in each.warnings]
     warnings += [*averages.warnings, *loose_rules(options.rules)]
     if baseline is not None:
         of_one = [each.rule for each in checks.values() if each.is_of_one]

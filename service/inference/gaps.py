@@ -33,7 +33,7 @@ def gap_interval(
     method = method_of(metric, asked, difference=True)
     if method is None:
         return None
-    z = range_quantile(level, len(models)) / math.sqrt(2)
+    z = pairwise_z(level, len(models))
     least, most = 0.0, max(values) - min(values)
     for j, k in in_time(combinations(range(len(models)), 2)):
         pair, two = Models((models[j], models[k])), (values[j], values[k])
@@ -43,6 +43,11 @@ def gap_interval(
         lower, upper = _lower_ends(pair, metric, two, z, method)
         least, most = max(least, lower, -upper), max(most, found.upper, -found.lower)
     return Interval(least, most, level, method, None)
+
+
+def pairwise_z(level: float, count: int) -> float:
+    """The z = q/√2 of the lower ends of all differences between this many; 2.6038 for three and 0.95."""
+    return range_quantile(level, count) / math.sqrt(2)
 
 
 def _lower_ends(pair: Models, metric: Metric, values: tuple[float, float], z: float, method: str) -> Ends:

@@ -14,7 +14,7 @@ Knows models, estimates and checks. Sources: Berger 1982, "Multiparameter hypoth
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -36,6 +36,9 @@ from service.inference.verdicts import Check, GateOptions, outcome_of, slack_of,
 _FEWEST_FOR_INTERVALS = 2
 
 _Keys = Mapping[str, Sequence[Any]]
+
+GapInterval = Callable[[Sequence[SliceModels], Metric, Sequence[float], float, str], Interval | None]
+"""The interval of a gap between slices of which a metric has these values, at a level and by a method."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +88,22 @@ def checks_over_slices(models: Models, options: GateOptions) -> tuple[dict[Rule,
 
 
 def check_of_parts(
-    rule: Rule, slices: Sequence[SliceModels], keys: Mapping[str, Sequence[Any]], options: GateOptions
+    rule: Rule,
+    slices: Sequence[SliceModels],
+    keys: Mapping[str, Sequence[Any]],
+    options: GateOptions,
+    of_gap: GapInterval | None = None,
 ) -> tuple[Check, list[CurvesWarning]]:
-    """Check a rule over parts of the data, of which `keys` are the names, as columns; and warnings."""
+    """Check a rule over parts of the data, of which `keys` are the names, as columns; and warnings.
+
+    `of_gap` has the interval of a gap between parts that share rows.
+    """
     found = list(_found(rule, slices, options))
-    check = _gap if rule.kind == "max_gap" else _worst
-    return check(rule, found, keys, options), list(_warnings_of(rule, found))
+    if rule.kind == "max_gap":
+        check = _gap(rule, found, keys, options, of_gap or _gap_of_slices)
+    else:
+        check = _worst(rule, found, keys, options)
+    return check, list(_warnings_of(rule, found))
 
 
 def _found(rule: Rule, slices: Sequence[SliceModels], options: GateOptions) -> Iterator[_Found]:
@@ -186,7 +199,7 @@ def _unfavourable(rule: Rule, found: _Found) -> float:
     return rule.ends_of(found.interval.lower, found.interval.upper)[0]
 
 
-def _gap(rule: Rule, found: Sequence[_Found], keys: _Keys, options: GateOptions) -> Check:
+def _gap(rule: Rule, found: Sequence[_Found], keys: _Keys, options: GateOptions, of_gap: GapInterval) -> Check:
     """The check of the gap between the greatest and the least value."""
     judged = [each for each in found if each.outcome != "skipped"]
     if len(judged) < _FEWEST_FOR_INTERVALS:
@@ -202,7 +215,7 @@ def _gap(rule: Rule, found: Sequence[_Found], keys: _Keys, options: GateOptions)
     columns, gap = _columns(rule, placed, keys), max(values) - min(values)
     interval = None
     if options.wants_interval(rule) and all(each.interval is not None for each in judged):
-        interval = _interval_of_gap(rule, judged, values, options)
+        interval = _interval_of_gap(rule, judged, values, options, of_gap)
     if rule.confidence is not None and interval is None:
         return Check(rule, "undecided", gap, None, None, None, None, no_interval(rule), slices=columns)
     known = None if rule.confidence is None else interval
@@ -215,15 +228,21 @@ def _gap(rule: Rule, found: Sequence[_Found], keys: _Keys, options: GateOptions)
 
 
 def _interval_of_gap(
-    rule: Rule, judged: Sequence[_Found], values: Sequence[float], options: GateOptions
+    rule: Rule, judged: Sequence[_Found], values: Sequence[float], options: GateOptions, of_gap: GapInterval
 ) -> Interval | None:
     """The interval of a gap, twice that of roc for gini."""
-    models = [each.slice.models.models[0] for each in judged if each.slice.models is not None]
     of_roc = rule.metric == "gini"
     metric = Metric("roc") if of_roc else rule.of
     values = [(value + 1) / 2 for value in values] if of_roc else values
-    found = gap_interval(models, metric, values, options.level(rule), options.how.method)
+    found = of_gap([each.slice for each in judged], metric, values, options.level(rule), options.how.method)
     return interval_of_gini(found, difference=True) if found is not None and of_roc else found
+
+
+def _gap_of_slices(
+    slices: Sequence[SliceModels], metric: Metric, values: Sequence[float], level: float, asked: str
+) -> Interval | None:
+    models = [each.models.models[0] for each in slices if each.models is not None]
+    return gap_interval(models, metric, values, level, asked)
 
 
 def _all_skipped(rule: Rule, columns: Mapping[str, Sequence[Any]]) -> Check:

@@ -15,6 +15,7 @@ from service.curves.decisions import Decision
 from service.curves.errors import enumerated
 from service.curves.row_metrics import ROW_METRICS
 from service.inference.average_estimates import HAND_TILL, OVERALL, OVERALL_METRICS, RULE_AVERAGES
+from service.inference.class_gaps import GAPS_WITH_INTERVALS
 from service.inference.rules import ALL, Rule
 from service.wire import columns
 from service.wire.requests.fields import Choice, Field, JsonSchema, Text, invalid
@@ -98,8 +99,9 @@ def _faults_of_both(data: Mapping[str, Any], of: str, decision: Decision | None)
 
 
 def _faults_of_gap(data: Mapping[str, Any]) -> Iterator[_Fault]:
-    if "max_gap" in data and "confidence" in data:
-        told = "Classes share their rows, and no interval of a gap between them is known: leave out confidence."
+    if "max_gap" in data and "confidence" in data and data["metric"] not in GAPS_WITH_INTERVALS:
+        known = enumerated(GAPS_WITH_INTERVALS)
+        told = f"Only gaps of {known} between classes have an interval: leave out confidence."
         yield "confidence", "exclusive", told
     if "max_gap" in data and isinstance(data["classes"], tuple) and len(data["classes"]) < _FEWEST_APART:
         yield "classes", "exclusive", "A gap needs two classes."
@@ -146,6 +148,8 @@ def _faults_with(rule: Rule, *, exclusive: bool, spanned: bool) -> Iterator[_Fau
         yield "decide", "exclusive", f"decide needs {several}."
     if not exclusive and rule.average in (HAND_TILL, OVERALL):
         yield "average", "exclusive", f"{rule.average} needs {several}."
+    if rule.max_gap is not None and rule.confidence is not None and not exclusive:
+        yield "confidence", "exclusive", f"The interval of a gap needs {several}."
     if rule.average is not None and rule.confidence is not None:
         if not exclusive:
             yield "confidence", "exclusive", f"The interval of an average needs {several}."

@@ -67,3 +67,16 @@ def test_a_class_that_is_not_there(tmp_path: Path, files: list[str]) -> None:
     assert "There are no scores for the class 'cow'; there are for 'cat' and 'dog'." in refusal(
         run("gate", str(rules), files[1])
     )
+
+
+def test_a_gap_has_an_interval_on_the_screen(tmp_path: Path, files: list[str]) -> None:
+    gap = 'scores = "cat=p1,dog=p2"\nlabels = "animal"\n[[rules]]\nmetric = "roc"\nclasses = "all"\nmax_gap = {}\n'
+    rules = written(tmp_path, gap.format("0.5\nconfidence = 0.95"), "gap.toml")
+    result = run("gate", str(rules), files[1])
+    assert result.exit_code == 0
+    assert "gap <= 0.5 (95 %)" in result.stdout
+    assert "0.000000 to 0." in result.stdout
+    small = written(tmp_path, gap.format("0.001\nconfidence = 0.95"), "small.toml")
+    result = run("gate", str(small), files[1])
+    assert result.exit_code == 1
+    assert "a gap of" in result.stdout

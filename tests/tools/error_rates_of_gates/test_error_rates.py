@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from service.curves.areas import roc_area
+from service.curves.classes import evaluate_classes
 from service.curves.confusion import ConfusionTable
 from service.curves.target_prevalence import TargetPrevalence
 from service.inference.gate import evaluate_gate
@@ -18,7 +19,7 @@ from tests.tools.error_rates_of_gates.__main__ import markdown, row
 from tests.tools.error_rates_of_gates.cells import Cell
 from tests.tools.error_rates_of_gates.cells import markdown as markdown_of_cells
 from tests.tools.error_rates_of_gates.cells import simulated as simulated_cell
-from tests.tools.error_rates_of_gates.classes import Average
+from tests.tools.error_rates_of_gates.classes import Average, GapOfClasses
 from tests.tools.error_rates_of_gates.classes import markdown as markdown_of_classes
 from tests.tools.error_rates_of_gates.clusters import ClusteredCell, Tally, misses
 from tests.tools.error_rates_of_gates.clusters import markdown as markdown_of_clusters
@@ -126,6 +127,14 @@ def test_the_truth_of_slices_of_clusters_is_that_of_many(whole: bool, constant: 
 def test_an_average_has_its_row(worse: float | None) -> None:
     average = Average("roc", "macro", (10, 20, 30), 1.5, worse)
     assert markdown_of_classes(4, cases=[average]).splitlines()[-1].startswith("| macro `roc`, 10, 20, 30")
+
+
+@pytest.mark.parametrize("clusters", [None, 5])
+def test_a_gap_of_classes_has_its_row_and_its_truth(clusters: int | None) -> None:
+    gap = GapOfClasses("roc", (10, 20, 30), (1.5, 1.5, 0.5), clusters)
+    assert markdown_of_classes(4, cases=[gap]).splitlines()[-1].startswith("| gap of `roc`, 10, 20, 30, 0.")
+    areas = evaluate_classes(gap.draw(np.random.default_rng(5), 2000)).areas.roc
+    assert areas == pytest.approx([gap.area(number) for number in range(3)], abs=0.01)
 
 
 @pytest.mark.parametrize("metric", ["average_precision", "recall"])
