@@ -2,8 +2,8 @@
 
     V = V_j - V_k    how far a row moves the difference of the areas of two classes (row_moves.py)
     upper end        the greatest of the upper ends of θ_j - θ_k over all ordered pairs, at the level (gaps.py)
-    lower end        the greatest of the lower ends, at least 0, of MOVER on both probit intervals or of d ± z SE, whichever is
-                     lower, with the z of gaps.py
+    lower end        the greatest of the lower ends, at least 0: of MOVER on both probit intervals or d ± z SE,
+                     whichever is lower, with the z of gaps.py
 
 All ends take the correlation of both areas from V, since classes share their rows. If one of two areas is 0 or 1, no
 correlation is known: the upper end is then that of the worst one, and the pair proves no gap.
