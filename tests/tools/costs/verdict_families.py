@@ -61,6 +61,7 @@ def _rules_of_classes() -> Iterator[Family]:
         "each": {"metric": "roc", "classes": "all", "min": 0.5},
         "each, decided": {"metric": "mcc", "classes": "all", "decide": "highest", "min": 0.5},
         "each drop": {"metric": "pr", "classes": "all", "max_drop": 0.1},
+        "gap": {"metric": "pr", "classes": "all", "max_gap": 0.5},
         "macro": {"metric": "roc", "average": "macro", "min": 0.5},
         "micro drop": {"metric": "average_precision", "average": "micro", "max_drop": 0.1},
     }
