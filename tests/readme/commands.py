@@ -44,7 +44,7 @@ NOT_RUN = {
     ".venv/bin/python -m tests.tools.error_rates_of_gates": "it takes hours; its tests run it in short",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.cells": "it takes half an hour; its tests run a cell of it",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.plans": "it takes minutes; its tests run a cell of it",
-    ".venv/bin/python -m tests.tools.error_rates_of_gates.clusters --sets 1000": "its tests run cells",
+    ".venv/bin/python -m tests.tools.error_rates_of_gates.clusters": "its tests run cells",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.clusters_in_slices": "its tests run cells",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.slices --alone 40000 --sets 1000": "its tests run cells",
     ".venv/bin/python -m tests.tools.error_rates_of_gates.prevalence": "it takes minutes; its tests run a cell of it",
